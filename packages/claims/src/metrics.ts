@@ -81,12 +81,17 @@ export class ClaimMetrics {
     )
   }
 
-  /** A caller gets its claim. */
-  taken(claim: Claim, isWarm: boolean, seconds: number): void {
-    this.#created.inc()
+  /** A member was handed out, or a claim was made for a caller. */
+  acquired(isWarm: boolean): void {
     ;(isWarm ? this.#reused : this.#onDemand).inc()
+  }
+
+  /** A caller gets its claim. */
+  taken({ claimedAt, createdAt }: Claim, isWarm: boolean, seconds: number): void {
+    this.#created.inc()
     this.#ready.observe(seconds)
-    this.#idle.observe(secondsBetween(claim.createdAt, claim.claimedAt ?? claim.createdAt))
+    // Times are stored in whole seconds: a claim made for its caller was never idle.
+    this.#idle.observe(isWarm ? secondsBetween(createdAt, claimedAt ?? createdAt) : 0)
   }
 
   /** The pool got a member. */

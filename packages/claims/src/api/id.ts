@@ -18,3 +18,8 @@ export function isClaimId(id: string): boolean {
 export function claimName(id: string): string {
   return `${NAME_PREFIX}${id}`
 }
+
+/** The Secret of a claim. The dot keeps it apart from names of templates, which often are the claim's own name with a suffix. */
+export function claimSecretName(claim: string): string {
+  return `${claim}.rendered`
+}

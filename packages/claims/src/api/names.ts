@@ -35,13 +35,17 @@ export const ANNOTATIONS = {
   idempotencyKey: `${PREFIX}/idempotency-key`,
   /** Why the claim cannot become ready, as one word of `FailureCause`. */
   failure: `${PREFIX}/failure`,
-  /** `true`: some of what was rendered is in the Secret of the claim's name. */
+  /** `true`: some of what was rendered is in the Secret of the claim. */
   hasSecrets: `${PREFIX}/has-secrets`,
+  /** `true`: the return values are in the Secret of the claim, too. */
+  hasSecretReturns: `${PREFIX}/has-secret-return-values`,
 } as const
 
 /** Annotations that templates use. */
 export const TEMPLATE_ANNOTATIONS = {
+  /** `k=v` pairs that the caller of a claim gets. */
   return: 'claim.controller/return',
+  /** Both spellings are in use. */
   lazy: ['claim.controller/lazy-provisionning', 'claim.controller/lazy.provisionning'],
 } as const
 
@@ -63,7 +67,6 @@ export const REASONS = {
   createdResource: 'CreatedResource',
   expired: 'Expired',
   released: 'Released',
-  handedOut: 'HandedOut',
   failed: 'ClaimFailed',
   incomplete: 'ClaimIncomplete',
   expiryRepaired: 'ExpiryRepaired',

@@ -1,8 +1,15 @@
-import { isConflict, isNotFound, type Stored } from '@tenure/kube'
+import { type Clock, isConflict, isNotFound, type KubeApi, sleep, type Stored } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { type Component, type OperatorContext, QueueWorker } from '@tenure/runtime'
-import { claimRef } from '../api/claim.ts'
-import { ANNOTATIONS } from '../api/names.ts'
+import { type Component, type OperatorContext, QueueWorker, type Requeue } from '@tenure/runtime'
+import { claimOf, claimRef } from '../api/claim.ts'
+import type { ClaimView } from './claim-view.ts'
+import { ClaimFailure } from './errors.ts'
+import { orUndefined } from './uncertain-writes.ts'
+
+/** The API server ends a request after this long: until then a write without a known outcome may still be carried out. */
+const MAX_REQUEST_MS = 60_000
+/** How often the view is checked for such a write. */
+const CHECK_INTERVAL_MS = 1_000
 
 /** A claim that no caller will get. */
 interface Abandoned {
@@ -11,23 +18,39 @@ interface Abandoned {
   readonly uid: string | undefined
   /** Of the hand-out: the write may have failed, and then the claim is another's. */
   readonly nonce: string
+  /** It was taken with a key: another call may have taken it over since. */
+  readonly isKeyed: boolean
+  /** Monotonic time until which a write without a known outcome may be carried out. */
+  readonly until: number
 }
 
 /**
  * Removes claims that no caller will get: the caller has disconnected, the wait was too long, or a write has no known
- * outcome. It tries until the claim is gone; the claim's own expiry is the last resort.
+ * outcome. It tries until the claim is gone; the claim's own expiry is the last resort. When the process stops, it ends
+ * the calls in progress and removes their claims first.
  */
 export class AbandonedClaims implements Component {
   readonly name = 'abandoned claims'
-  readonly #context: Pick<OperatorContext, 'api'>
+  readonly #api: KubeApi
+  readonly #clock: Clock
   readonly #namespace: string
+  readonly #view: ClaimView
   readonly #worker: QueueWorker
+  /** By nonce. */
   readonly #claims = new Map<string, Abandoned>()
+  /** Nonces of claims whose removal was not tried with success yet. */
+  readonly #unfinished = new Set<string>()
+  /** Calls in progress. */
+  readonly #calls = new Set<AbortController>()
+  #onDrained: (() => void) | undefined
+  #isStopping = false
 
-  constructor(context: OperatorContext, namespace: string) {
-    const { clock, log, metrics } = context
-    this.#context = context
+  constructor(context: OperatorContext, view: ClaimView, namespace: string) {
+    const { api, clock, log, metrics } = context
+    this.#api = api
+    this.#clock = clock
     this.#namespace = namespace
+    this.#view = view
     this.#worker = new QueueWorker({
       name: 'abandoned-claims',
       clock,
@@ -41,43 +64,110 @@ export class AbandonedClaims implements Component {
     return this.#worker.start()
   }
 
-  stop(grace: number): Promise<void> {
-    return this.#worker.stop(grace)
+  async stop(grace: number): Promise<void> {
+    this.#isStopping = true
+    const end = this.#clock.monotonic() + grace
+    for (const call of this.#calls) call.abort(stopping())
+    await this.#drained(grace)
+    await this.#worker.stop(Math.max(end - this.#clock.monotonic(), 0))
+  }
+
+  /** Runs the call of a caller. Its signal aborts when the caller leaves or the process stops. */
+  async during<T>(caller: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isStopping) throw stopping()
+    const controller = new AbortController()
+    const onAbort = (): void => controller.abort(caller.reason)
+    if (caller.aborted) onAbort()
+    caller.addEventListener('abort', onAbort, { once: true })
+    this.#calls.add(controller)
+    try {
+      return await call(controller.signal)
+    } finally {
+      caller.removeEventListener('abort', onAbort)
+      this.#calls.delete(controller)
+      this.#checkDrained()
+    }
   }
 
   /** A claim that was created or handed out for a caller that has left. */
   add(id: string, object: Stored<ConfigMap>, nonce: string): void {
-    this.#add({ id, uid: object.metadata.uid, nonce })
+    const isKeyed = claimOf(object)?.idempotencyKey !== undefined
+    this.#add({ id, uid: object.metadata.uid, nonce, isKeyed, until: 0 })
   }
 
   /** A claim whose creation or hand-out has no known outcome. */
   addUncertain(id: string, nonce: string): void {
-    this.#add({ id, uid: undefined, nonce })
+    this.#add({ id, uid: undefined, nonce, isKeyed: true, until: this.#clock.monotonic() + MAX_REQUEST_MS })
   }
 
   #add(abandoned: Abandoned): void {
     this.#claims.set(abandoned.nonce, abandoned)
+    this.#unfinished.add(abandoned.nonce)
     this.#worker.add(abandoned.nonce)
   }
 
-  async #remove(key: string, signal: AbortSignal): Promise<void> {
+  async #remove(key: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const abandoned = this.#claims.get(key)
-    if (!abandoned) return
-    const ref = claimRef(this.#namespace, abandoned.id)
-    const { api } = this.#context
-    try {
-      let { uid } = abandoned
-      if (uid === undefined) {
-        const { metadata } = await api.get(ConfigMap, ref, { signal })
-        // The hand-out did not happen: the claim sits in the pool, or another caller has it.
-        if (metadata.annotations?.[ANNOTATIONS.handOut] !== abandoned.nonce) return void this.#claims.delete(key)
-        uid = metadata.uid
-      }
-      await api.delete(ConfigMap, ref, { preconditions: { uid }, propagation: 'Background', signal })
-    } catch (error) {
-      // A conflict: another object has the name now.
-      if (!isNotFound(error) && !isConflict(error)) throw error
-    }
+    if (!abandoned) return undefined
+    const isGone = abandoned.isKeyed
+      ? await this.#removeIfOurs(abandoned, signal)
+      : await this.#delete(abandoned.id, { uid: abandoned.uid }, signal)
+    this.#unfinished.delete(key)
+    this.#checkDrained()
+    if (!isGone && this.#clock.monotonic() < abandoned.until) return { requeueAfter: CHECK_INTERVAL_MS }
     this.#claims.delete(key)
+    return undefined
   }
+
+  /** Removes a claim unless another call has it. False: there is no such claim. */
+  async #removeIfOurs({ id, nonce }: Abandoned, signal: AbortSignal): Promise<boolean> {
+    // The first check asks the server; later ones wait for the watch.
+    const isFirst = this.#unfinished.has(nonce)
+    const shown = this.#view.get(id)
+    if (!isFirst && shown?.handOut !== nonce) return false
+    const object = await orUndefined(this.#api.get(ConfigMap, claimRef(this.#namespace, id), { signal }))
+    if (!object || claimOf(object)?.handOut !== nonce) return false
+    const { resourceVersion, uid } = object.metadata
+    return await this.#delete(id, { uid, resourceVersion }, signal)
+  }
+
+  /** A conflict with a resourceVersion is retried: the claim is read again. */
+  async #delete(
+    id: string,
+    preconditions: { readonly uid: string | undefined; readonly resourceVersion?: string },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    try {
+      const ref = claimRef(this.#namespace, id)
+      await this.#api.delete(ConfigMap, ref, { preconditions, propagation: 'Background', signal })
+    } catch (error) {
+      // Without a resourceVersion, a conflict means that another object has the name now.
+      const isOther = isConflict(error) && preconditions.resourceVersion === undefined
+      if (!isNotFound(error) && !isOther) throw error
+    }
+    return true
+  }
+
+  async #drained(grace: number): Promise<void> {
+    if (this.#isDrained || grace === 0) return
+    const drained = new AbortController()
+    this.#onDrained = () => drained.abort()
+    try {
+      await sleep(this.#clock, grace, drained.signal)
+    } catch {
+      // Everything is removed.
+    }
+  }
+
+  get #isDrained(): boolean {
+    return this.#calls.size === 0 && this.#unfinished.size === 0
+  }
+
+  #checkDrained(): void {
+    if (this.#isDrained) this.#onDrained?.()
+  }
+}
+
+function stopping(): ClaimFailure {
+  return new ClaimFailure('TENURE_CLAIM_STOPPING', 503, 'the server is stopping; try again', { retryAfter: 1 })
 }

@@ -1,35 +1,39 @@
 import {
+  abortReason,
   asError,
   type Clock,
-  ConnectionError,
   isConflict,
   isNotFound,
   mergePatch,
   type Random,
   randomSuffix,
   type Stored,
-  withTimeout,
 } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import type { JsonObject } from '@tenure/kube/model'
-import { type Claim, handOutAnnotations, type HandOut, returnValuesOf } from '../api/claim.ts'
+import { type Claim, claimOf, claimRef, returnValuesOf } from '../api/claim.ts'
 import { newClaimId } from '../api/id.ts'
 import { LABELS } from '../api/names.ts'
+import { handOutAnnotations, type HandOut } from '../api/new-claim.ts'
+import { ClaimTemplateError } from '../template/types.ts'
 import type { AbandonedClaims } from './abandoned-claims.ts'
+import type { ClaimView } from './claim-view.ts'
 import { ClaimFailure } from './errors.ts'
 import { createLazy, type LazyResources, prepareLazy } from './lazy-resources.ts'
 import { type ClaimMakerContext, makeClaim } from './make-claim.ts'
 import type { Members } from './members.ts'
 import type { Pool } from './pools.ts'
-import { ClaimTemplateError } from '../template/types.ts'
+import type { TrackedClaim } from './tracked-claim.ts'
+import { isUncertain, orUndefined } from './uncertain-writes.ts'
 
-/** Taking or creating a claim may take this long. */
-const ACQUIRE_TIMEOUT_MS = 10_000
+/** Hand-outs of one call that may have no known outcome. Each costs a read. */
+const MAX_UNCERTAIN_ATTEMPTS = 3
 
 export interface AcquisitionContext extends ClaimMakerContext {
   readonly clock: Clock
   readonly random: Random
   readonly members: Members
+  readonly view: ClaimView
   readonly abandoned: AbandonedClaims
 }
 
@@ -40,6 +44,10 @@ export interface AcquisitionRequest {
   readonly values: JsonObject | undefined
   readonly caller: string | undefined
   readonly idempotencyKey: string | undefined
+  /** Aborts when the caller has left. A write that was sent is completed: its outcome must be known. */
+  readonly left: AbortSignal
+  /** Aborts when acquiring the claim takes too long. */
+  readonly signal: AbortSignal
 }
 
 /** A claim that is a caller's, and may not be ready yet. */
@@ -49,89 +57,133 @@ export interface Acquired {
   readonly nonce: string
   readonly isWarm: boolean
   readonly returnValues: Readonly<Record<string, string>>
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  /** Follows the claim since it was written. */
+  readonly tracked: TrackedClaim
 }
 
 /** Hands out a member of the pool by one conditional write, or makes a claim. */
 export async function acquire(context: AcquisitionContext, request: AcquisitionRequest): Promise<Acquired> {
-  const limit = withTimeout(context.clock, ACQUIRE_TIMEOUT_MS, timedOut)
-  try {
-    return (await handOut(context, request, limit.signal)) ?? (await makeFresh(context, request, limit.signal))
-  } catch (error) {
-    if (limit.signal.aborted) throw timedOut(error)
-    throw toFailure(error)
-  } finally {
-    limit.dispose()
-  }
+  return (await handOut(context, request)) ?? (await makeFresh(context, request))
 }
 
 /** Undefined if the pool has no member to hand out. */
-async function handOut(
-  context: AcquisitionContext,
-  request: AcquisitionRequest,
-  signal: AbortSignal,
-): Promise<Acquired | undefined> {
+async function handOut(context: AcquisitionContext, request: AcquisitionRequest): Promise<Acquired | undefined> {
   const { members } = context
   const { pool } = request
   const { revision } = pool.source.current()
-  for (;;) {
+  for (let uncertain = 0; uncertain < MAX_UNCERTAIN_ATTEMPTS;) {
+    refuseIfLeft(request)
     const member = members.reserve(pool.name, revision)
     if (!member) return undefined
+    let hasChanged = false
     try {
-      const acquired = await handOutMember(context, request, member, signal)
-      if (acquired) return acquired
+      const result = await handOutMember(context, request, member)
+      if (typeof result === 'object') return result
+      hasChanged = result === 'changed'
+      if (result === 'not-sent') uncertain++
     } finally {
-      members.free(member)
+      if (hasChanged) members.drop(member)
+      else members.free(member)
     }
   }
+  return undefined
 }
 
-/** Undefined if the member changed in the meantime: another replica was faster, or it is no longer ready. */
+/**
+ * `changed`: another replica was faster, or the member is no longer as it was. `not-sent`: the write was lost on its way
+ * to the server, and the member is as it was.
+ */
 async function handOutMember(
   context: AcquisitionContext,
   request: AcquisitionRequest,
   member: Claim,
-  signal: AbortSignal,
-): Promise<Acquired | undefined> {
-  const { abandoned, api, clock, random } = context
-  const { pool, values } = request
+): Promise<Acquired | 'changed' | 'not-sent'> {
+  const { abandoned, clock, random, view } = context
+  const { pool, signal, values } = request
   const { id } = member
   const lazyContext = { ...context, signal }
-  const lazy = await prepareLazy(lazyContext, pool, member, values)
+  const lazy = await orChanged(prepareLazy(lazyContext, pool, member, values))
+  if (lazy === 'changed') return 'changed'
+  refuseIfLeft(request)
   const out = newHandOut(request, clock.now(), random)
-  let object: Stored<ConfigMap>
-  try {
-    object = await api.patch(ConfigMap, member.object.metadata, handOutPatch(member, out, lazy), { signal })
-  } catch (error) {
-    if (isConflict(error) || isNotFound(error)) return undefined
-    if (isUncertain(error, signal)) abandoned.addUncertain(id, out.nonce)
-    throw error
-  }
+  const object = await writeHandOut(context, member, out, { lazy, signal })
+  if (typeof object === 'string') return object
+  const tracked = view.track(object)
   try {
     await createLazy(lazyContext, object, lazy)
   } catch (error) {
+    tracked.end()
     abandoned.add(id, object, out.nonce)
     throw error
   }
   const returnValues = { ...returnValuesOf(object), ...lazy.returnValues }
-  return { id, object, nonce: out.nonce, isWarm: true, returnValues }
+  return { id, object, nonce: out.nonce, isWarm: true, returnValues, expiresAt: expiryOf(object, out), tracked }
 }
 
-async function makeFresh(
-  context: AcquisitionContext,
-  request: AcquisitionRequest,
-  signal: AbortSignal,
-): Promise<Acquired> {
-  const { abandoned, clock, random } = context
-  const { pool, values } = request
+/** The Secret of a member on its way may not exist yet, and a member that was removed has none. */
+async function orChanged<T>(preparing: Promise<T>): Promise<T | 'changed'> {
+  return (await orUndefined(preparing)) ?? 'changed'
+}
+
+async function writeHandOut(
+  { abandoned, api, namespace }: AcquisitionContext,
+  member: Claim,
+  out: HandOut,
+  { lazy, signal }: { readonly lazy: LazyResources; readonly signal: AbortSignal },
+): Promise<Stored<ConfigMap> | 'changed' | 'not-sent'> {
+  const { id } = member
+  try {
+    return await api.patch(ConfigMap, member.object.metadata, handOutPatch(member, out, lazy), { signal })
+  } catch (error) {
+    if (isConflict(error) || isNotFound(error)) return 'changed'
+    if (!isUncertain(error, signal)) throw error
+    try {
+      const stored = await orUndefined(api.get(ConfigMap, claimRef(namespace, id), { signal }))
+      if (stored && claimOf(stored)?.handOut === out.nonce) return stored
+      // The server may still carry the write out, unless the member has changed: then its precondition fails.
+      const hasChanged = stored?.metadata.resourceVersion !== member.object.metadata.resourceVersion
+      if (hasChanged) return 'changed'
+      abandoned.addUncertain(id, out.nonce)
+      return 'not-sent'
+    } catch {
+      abandoned.addUncertain(id, out.nonce)
+      throw error
+    }
+  }
+}
+
+async function makeFresh(context: AcquisitionContext, request: AcquisitionRequest): Promise<Acquired> {
+  const { abandoned, clock, random, view } = context
+  const { pool, signal, values } = request
   const id = newClaimId(random)
   const out = newHandOut(request, clock.now(), random)
   let created: Stored<ConfigMap> | undefined
+  let tracked: TrackedClaim | undefined
   try {
-    const { object, rendered } = await makeClaim(context, { id, pool, values, handOut: out, signal }, (object) => {
-      created = object
-    })
-    return { id, object, nonce: out.nonce, isWarm: false, returnValues: rendered.returnValues }
+    const beforeWrite = (): void => refuseIfLeft(request)
+    const { object, rendered } = await makeClaim(
+      context,
+      { id, pool, values, handOut: out, signal, beforeWrite },
+      (object) => {
+        created = object
+        tracked = view.track(object)
+      },
+    )
+    const { returnValues } = rendered
+    const expiresAt = expiryOf(object, out)
+    return {
+      id,
+      object,
+      nonce: out.nonce,
+      isWarm: false,
+      returnValues,
+      expiresAt,
+      tracked: tracked ?? view.track(object),
+    }
   } catch (error) {
+    tracked?.end()
     if (created) abandoned.add(id, created, out.nonce)
     else if (isUncertain(error, signal)) abandoned.addUncertain(id, out.nonce)
     throw error
@@ -152,23 +204,28 @@ function handOutPatch(member: Claim, out: HandOut, lazy: LazyResources) {
 }
 
 function newHandOut({ caller, idempotencyKey, ttl }: AcquisitionRequest, now: number, random: Random): HandOut {
-  return { claimedAt: now, expiresAt: now + ttl, nonce: randomSuffix(random, 16), idempotencyKey, caller }
+  return { claimedAt: now, expiresAt: now + ttl, nonce: newNonce(random), idempotencyKey, caller }
 }
 
-/** Whether the write may have been carried out although it failed here. */
-function isUncertain(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted || error instanceof ConnectionError
+export function newNonce(random: Random): string {
+  return randomSuffix(random, 16)
 }
 
-function timedOut(cause?: unknown): ClaimFailure {
-  return new ClaimFailure('TENURE_CLAIM_CREATE_TIMEOUT', 504, 'upstream timeout while creating claim', { cause })
+/** The expiry as it was stored. */
+function expiryOf(object: Stored<ConfigMap>, out: HandOut): number {
+  return claimOf(object)?.expiresAt ?? out.expiresAt
 }
 
-/** The caller learns why a template cannot be used, and nothing about the cluster. */
-function toFailure(error: unknown): ClaimFailure {
+function refuseIfLeft({ left }: AcquisitionRequest): void {
+  if (left.aborted) throw abortReason(left)
+}
+
+/** The failure of an acquisition: the caller learns why a template cannot be used, and nothing about the cluster. */
+export function acquisitionFailure(error: unknown): ClaimFailure {
   if (error instanceof ClaimFailure) return error
   const { code, message } = asError(error) as Error & { code?: string }
-  const isAboutTemplate = error instanceof ClaimTemplateError || code === 'TENURE_CLAIM_NAME_TAKEN'
+  const isAboutTemplate =
+    error instanceof ClaimTemplateError || code === 'TENURE_CLAIM_NAME_TAKEN' || code === 'TENURE_CLAIM_CHILD_REFUSED'
   return new ClaimFailure(
     'TENURE_CLAIM_CREATE_FAILED',
     500,

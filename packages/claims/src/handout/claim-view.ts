@@ -1,32 +1,27 @@
-import type { ObjectRef, Stored } from '@tenure/kube'
+import type { Stored } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import type { Informer, OperatorContext } from '@tenure/runtime'
 import { type Claim, claimOf, claimRef } from '../api/claim.ts'
-import { ANNOTATIONS, CLAIM_SELECTOR, DEFAULT_POOL, LABELS } from '../api/names.ts'
+import { CLAIM_SELECTOR, DEFAULT_POOL, LABELS } from '../api/names.ts'
+import { TrackedClaim } from './tracked-claim.ts'
 
-const INDEXES = { pool: 'claim-pool', caller: 'claim-caller', idempotencyKey: 'claim-idempotency-key' } as const
-
-/** How a wait for a claim ended. */
-export type Waited = { readonly claim: Claim } | { readonly gone: true }
+const INDEXES = { pool: 'claim-pool', caller: 'claim-caller' } as const
 
 /** The claims of a namespace, as the watch of this process shows them. */
 export class ClaimView {
   readonly informer: Informer<ConfigMap>
   readonly #namespace: string
-  /** Callbacks by name of the claim. */
-  readonly #waiting = new Map<string, Set<(object: Stored<ConfigMap> | undefined) => void>>()
+  /** By name of the claim. */
+  readonly #tracked = new Map<string, Set<TrackedClaim>>()
 
   constructor({ informers }: Pick<OperatorContext, 'informers'>, namespace: string) {
     this.#namespace = namespace
     this.informer = informers.informer(ConfigMap, { namespace, labelSelector: CLAIM_SELECTOR })
     this.informer.addIndex(INDEXES.pool, (object) => [object.metadata.labels?.[LABELS.pool] ?? DEFAULT_POOL])
     this.informer.addIndex(INDEXES.caller, ({ metadata }) => listOf(metadata.labels?.[LABELS.caller]))
-    this.informer.addIndex(INDEXES.idempotencyKey, ({ metadata }) =>
-      listOf(metadata.annotations?.[ANNOTATIONS.idempotencyKey]?.split('.')[0]),
-    )
-    this.informer.subscribe((event) => {
-      const { name } = event.object.metadata
-      for (const notify of this.#waiting.get(name) ?? []) notify(event.type === 'deleted' ? undefined : event.object)
+    this.informer.subscribe(({ object, type }) => {
+      const tracked = this.#tracked.get(object.metadata.name)
+      if (tracked) for (const each of tracked) each.observe(object, type === 'deleted')
     })
   }
 
@@ -49,43 +44,19 @@ export class ClaimView {
     return claimsIn(this.informer.cache.byIndex(INDEXES.caller, caller)).filter(({ isTerminating }) => !isTerminating)
   }
 
-  /** By the hash of the key. */
-  withIdempotencyKey(hash: string): Claim | undefined {
-    return claimsIn(this.informer.cache.byIndex(INDEXES.idempotencyKey, hash)).find(
-      ({ isTerminating }) => !isTerminating,
-    )
-  }
-
-  /**
-   * Resolves when the claim is ready or has failed, or when it is gone. Starts from `object`, which the cache may not
-   * show yet. Rejects if `signal` aborts.
-   */
-  whenSettled(object: Stored<ConfigMap>, signal: AbortSignal): Promise<Waited> {
-    const { name, uid } = object.metadata
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        signal.removeEventListener('abort', onAbort)
-        const waiting = this.#waiting.get(name)
-        waiting?.delete(notify)
-        if (waiting?.size === 0) this.#waiting.delete(name)
-      }
-      const notify = (next: Stored<ConfigMap> | undefined): void => {
-        const claim = next?.metadata.uid === uid ? next && claimOf(next) : undefined
-        if (claim && !claim.isTerminating && claim.status === 'pending') return
-        end()
-        resolve(claim && !claim.isTerminating ? { claim } : { gone: true })
-      }
-      const onAbort = (): void => {
-        end()
-        reject(signal.reason as Error)
-      }
-      const waiting = this.#waiting.get(name) ?? new Set()
-      this.#waiting.set(name, waiting.add(notify))
-      if (signal.aborted) return onAbort()
-      signal.addEventListener('abort', onAbort, { once: true })
-      const { cache } = this.informer
-      notify(cache.get({ name, namespace: this.#namespace } satisfies ObjectRef) ?? object)
+  /** Follows a claim from a state that was read or written just now. The caller ends it. */
+  track(object: Stored<ConfigMap>): TrackedClaim {
+    const { name } = object.metadata
+    const all = this.#tracked.get(name) ?? new Set<TrackedClaim>()
+    this.#tracked.set(name, all)
+    const tracked = new TrackedClaim(object, () => {
+      all.delete(tracked)
+      if (all.size === 0 && this.#tracked.get(name) === all) this.#tracked.delete(name)
     })
+    all.add(tracked)
+    const shown = this.informer.cache.get({ name, namespace: this.#namespace })
+    if (shown) tracked.observe(shown, false)
+    return tracked
   }
 }
 

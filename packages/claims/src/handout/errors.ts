@@ -15,6 +15,7 @@ export type ClaimErrorCode =
   | 'TENURE_CLAIM_LOAD_FAILED'
   | 'TENURE_CLAIM_DELETE_FAILED'
   | 'TENURE_CLAIM_RENEW_FAILED'
+  | 'TENURE_CLAIM_STOPPING'
 
 /** A claim that cannot be taken, renewed or released. */
 export class ClaimFailure extends TenureError {

@@ -1,24 +1,19 @@
-import { isAlreadyExists, type Kind, type KubeApi, metadataOf, type Stored } from '@tenure/kube'
+import { isAlreadyExists, type Kind, type KubeApi, type KubeObject, metadataOf, type Stored } from '@tenure/kube'
 import { type ConfigMap, Secret } from '@tenure/kube/kinds'
 import { asJsonObject, type JsonObject } from '@tenure/kube/model'
-import {
-  type Claim,
-  childOf,
-  claimSecret,
-  isLazy,
-  isSameResource,
-  manifestsOf,
-  partsOf,
-  resourceStatusesOf,
-  type ResourceStatus,
-  returnValuesOf,
-  statusData,
-} from '../api/claim.ts'
-import { ANNOTATIONS, DATA } from '../api/names.ts'
+import { childFailure } from '../api/child-failure.ts'
+import { childOf, claimSecret } from '../api/children.ts'
+import { type Claim, resourceStatusesOf, type ResourceStatus, returnValuesOf } from '../api/claim.ts'
+import { claimSecretName } from '../api/id.ts'
+import { type ClaimPart, isReduced, isSameResource, manifestsOf, partsOf } from '../api/manifests.ts'
+import { DATA } from '../api/names.ts'
+import { secretAnnotations, statusData } from '../api/new-claim.ts'
 import { nameTaken } from '../controllers/claim/plan.ts'
+import { isLazy, returnValuesOf as renderedReturnValues } from '../template/return-values.ts'
 import type { Manifest } from '../template/types.ts'
 import type { ClaimMakerContext } from './make-claim.ts'
 import type { Pool } from './pools.ts'
+import { isUncertain } from './uncertain-writes.ts'
 
 /** Lazy resources of a member, as they are to be created at its hand-out. */
 export interface LazyResources {
@@ -28,9 +23,7 @@ export interface LazyResources {
   readonly data: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   /** The new content of the claim's Secret; undefined if it does not change. */
-  readonly secret:
-    | { readonly manifests: readonly Manifest[]; readonly returnValues: Readonly<Record<string, string>> }
-    | undefined
+  readonly secret: ClaimPart | undefined
   readonly returnValues: Readonly<Record<string, string>>
 }
 
@@ -55,8 +48,10 @@ export async function prepareLazy(
   values: JsonObject | undefined,
 ): Promise<LazyResources> {
   const stored = manifestsOf(member.object)
-  if (values === undefined && !stored.some(isLazy) && !member.hasSecrets) return NONE
-  const secret = member.hasSecrets ? await readSecret(context, member.object) : undefined
+  if (values === undefined && !stored.some(isLazy) && !member.hasSecretReturns) return NONE
+  const needsSecret =
+    values !== undefined || member.hasSecretReturns || stored.some((each) => isLazy(each) && isReduced(each))
+  const secret = member.hasSecrets && needsSecret ? await readSecret(context, member.object) : undefined
   const kept = secret ? { manifests: manifestsOf(secret), returnValues: returnValuesOf(secret) } : undefined
   if (values !== undefined) return await prepareWithValues(context, pool, member, { values, kept })
   const manifests = stored
@@ -67,7 +62,7 @@ export async function prepareLazy(
     ...NONE,
     manifests,
     kinds,
-    data: manifests.length > 0 ? statusAfter(member, manifests) : {},
+    data: manifests.length > 0 ? statusAfter(member, stored, manifests) : {},
     returnValues: kept?.returnValues ?? {},
   }
 }
@@ -76,40 +71,32 @@ async function prepareWithValues(
   context: LazyContext,
   pool: Pool,
   member: Claim,
-  { values, kept }: { readonly values: JsonObject; readonly kept: LazyResources['secret'] },
+  { values, kept }: { readonly values: JsonObject; readonly kept: ClaimPart | undefined },
 ): Promise<LazyResources> {
   const rendered = pool.source.current().render({ id: member.id, values })
   const resources = rendered.resources.filter((resource) => resource.isLazy)
   if (resources.length === 0) return { ...NONE, returnValues: kept?.returnValues ?? {} }
   const manifests = resources.map(({ manifest }) => manifest)
   const kinds = await context.kinds.resolve(manifests, context.signal)
-  const { open, secret } = partsOf(
-    { resources, returnValues: returnValuesOfLazy(rendered.returnValues, manifests) },
-    true,
-  )
+  // The other objects exist as they were rendered for the pool, and so do their return values.
+  const { open, secret } = partsOf({ resources, returnValues: renderedReturnValues(manifests) }, true)
   const eager = manifestsOf(member.object).filter((manifest) => !isLazy(manifest))
-  const returnValues = { ...kept?.returnValues, ...secret?.returnValues }
-  const keptManifests = (kept?.manifests ?? []).filter((manifest) => !isLazy(manifest))
+  const all = [...eager, ...open.manifests]
+  const next = {
+    manifests: [...(kept?.manifests ?? []).filter((manifest) => !isLazy(manifest)), ...(secret?.manifests ?? [])],
+    returnValues: { ...kept?.returnValues, ...secret?.returnValues },
+  }
   return {
     manifests,
     kinds,
     data: {
-      [DATA.renderedResources]: JSON.stringify([...eager, ...open.manifests]),
-      ...statusAfter(member, manifests),
+      [DATA.renderedResources]: JSON.stringify(all),
+      ...statusAfter(member, all, manifests),
     },
-    annotations: { [ANNOTATIONS.hasSecrets]: 'true' },
-    secret: { manifests: [...keptManifests, ...(secret?.manifests ?? [])], returnValues },
-    returnValues,
+    annotations: secretAnnotations(next),
+    secret: next,
+    returnValues: next.returnValues,
   }
-}
-
-/** The return values of one rendering that lazy objects return; the others stay as they were rendered for the pool. */
-function returnValuesOfLazy(
-  all: Readonly<Record<string, string>>,
-  manifests: readonly Manifest[],
-): Readonly<Record<string, string>> {
-  const returns = manifests.some(({ metadata }) => 'claim.controller/return' in asJsonObject(metadata['annotations']))
-  return returns ? all : {}
 }
 
 /** Kinds that are ready as soon as they exist: the claim stays ready, and its status needs no further write. */
@@ -122,15 +109,23 @@ const READY_WHEN_CREATED: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/v1 RoleBinding',
 ])
 
-/** The status of a member after its hand-out: with its lazy resources. */
-function statusAfter(member: Claim, lazy: readonly Manifest[]): Readonly<Record<string, string>> {
+/** The status of a member after its hand-out, in the order of its manifests: with its lazy resources. */
+function statusAfter(
+  member: Claim,
+  manifests: readonly Manifest[],
+  lazy: readonly Manifest[],
+): Readonly<Record<string, string>> {
   const namespace = member.object.metadata.namespace ?? ''
   const isReady = lazy.every(isReadyWhenCreated)
-  const added = lazy.map(({ kind, metadata }): ResourceStatus => {
-    const message = isReady ? 'resource exists' : 'not created yet'
-    return { kind, name: metadata.name, namespace, ready: isReady, message }
+  const known = resourceStatusesOf(member.object)
+  const resources = manifests.map((manifest): ResourceStatus => {
+    const { kind, metadata } = manifest
+    const { name } = metadata
+    const before = isLazy(manifest) ? undefined : known.find((each) => each.kind === kind && each.name === name)
+    if (before) return before
+    const exists = isReady && isLazy(manifest)
+    return { kind, name, namespace, ready: exists, message: exists ? 'resource exists' : 'not created yet' }
   })
-  const resources = [...resourceStatusesOf(member.object), ...added]
   if (isReady && member.status === 'ready') return statusData('ready', 'all resources ready', resources)
   const ready = resources.filter((resource) => resource.ready).length
   return statusData('pending', `${ready}/${resources.length} resources ready`, resources)
@@ -149,39 +144,46 @@ export async function createLazy(
 ): Promise<void> {
   const work = manifests.flatMap((manifest, at) => {
     const kind = kinds[at]
-    return kind ? [createChild(api, kind, childOf(claim, manifest), claim, signal)] : []
+    return kind
+      ? [createChild(api, { kind, name: manifest.metadata.name, claim }, childOf(claim, manifest), signal)]
+      : []
   })
   if (secret) work.push(writeSecret(api, claimSecret(claim, secret), signal))
-  await Promise.all(work)
+  // All end before the first failure is reported: a claim that is given up must not get another child.
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason as Error
+}
+
+interface ChildCreation {
+  readonly kind: Kind
+  readonly name: string
+  readonly claim: Stored<ConfigMap>
 }
 
 async function createChild(
   api: KubeApi,
-  kind: Kind,
-  child: Manifest,
-  claim: Stored<ConfigMap>,
+  { kind, name, claim }: ChildCreation,
+  child: KubeObject,
   signal: AbortSignal,
 ): Promise<void> {
-  try {
-    // Rendered manifests are validated by the API server.
-    await api.create(kind, child, { signal })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-    const ref = { name: child.metadata.name, namespace: claim.metadata.namespace }
-    const { metadata } = await api.get(metadataOf(kind), ref, { signal })
-    if (!metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid)) throw nameTaken(kind.kind, ref.name)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await api.create(kind, child, { signal })
+      return
+    } catch (error) {
+      if (isAlreadyExists(error)) break
+      // The response may be lost: the second attempt tells.
+      if (attempt > 1 || !isUncertain(error, signal)) throw childFailure(kind.kind, name)(error)
+    }
   }
+  const { metadata } = await api.get(metadataOf(kind), { name, namespace: claim.metadata.namespace }, { signal })
+  if (!metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid)) throw nameTaken(kind.kind, name)
 }
 
+/** A forced apply creates the Secret or replaces its content, and the client repeats it after a lost response. */
 async function writeSecret(api: KubeApi, secret: Secret, signal: AbortSignal): Promise<void> {
-  try {
-    await api.create(Secret, secret, { signal })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-    await api.apply(Secret, secret, { force: true, signal })
-  }
+  await api.apply(Secret, secret, { force: true, signal })
 }
 
 async function readSecret({ api, signal }: LazyContext, { metadata }: Stored<ConfigMap>): Promise<Stored<Secret>> {
-  return await api.get(Secret, { name: metadata.name, namespace: metadata.namespace }, { signal })
+  return await api.get(Secret, { name: claimSecretName(metadata.name), namespace: metadata.namespace }, { signal })
 }

@@ -1,33 +1,85 @@
-import type { Claim } from '../api/claim.ts'
-import { byAge, isFailing } from '../controllers/pool/plan.ts'
+import { DueHeap } from '@tenure/runtime'
+import { type Claim, claimOf } from '../api/claim.ts'
+import { isFailing } from '../controllers/pool/plan.ts'
 import type { ClaimView } from './claim-view.ts'
 
-/** Chooses members for hand-out. A reservation keeps calls of this process from racing for the same member. */
+/** The members of one revision of a pool that can be handed out, by age. */
+interface Candidates {
+  readonly ready: DueHeap
+  readonly pending: DueHeap
+}
+
+/**
+ * Chooses members for hand-out. A reservation keeps calls of this process from racing for the same member. Members are
+ * kept sorted as the watch shows them, so that a hand-out costs the same in a pool of any size.
+ */
 export class Members {
   readonly #view: ClaimView
+  /** By pool and revision. */
+  readonly #candidates = new Map<string, Candidates>()
+  /** Where each member is, by id. */
+  readonly #places = new Map<string, { readonly group: string; readonly heap: DueHeap }>()
   readonly #reserved = new Set<string>()
 
   constructor(view: ClaimView) {
     this.#view = view
+    view.informer.subscribe(({ object, type }) => {
+      const claim = claimOf(object)
+      if (claim) this.#place(claim, type !== 'deleted')
+    })
   }
 
-  /** The oldest member that is ready, else the oldest that is on its way. It is reserved until `free` is called. */
+  /** The oldest member that is ready, else the oldest that is on its way. It is reserved until `free` or `drop` is called. */
   reserve(pool: string, revision: string): Claim | undefined {
-    let best: Claim | undefined
-    for (const claim of this.#view.ofPool(pool)) {
-      if (!claim.isIdle || claim.revision !== revision || isFailing(claim) || this.#reserved.has(claim.id)) continue
-      if (best === undefined || isBetter(claim, best)) best = claim
-    }
-    if (best) this.#reserved.add(best.id)
-    return best
+    const candidates = this.#candidates.get(groupOf(pool, revision))
+    const next = candidates?.ready.next() ?? candidates?.pending.next()
+    const claim = next && this.#view.get(next.key)
+    if (!claim) return undefined
+    this.#reserved.add(claim.id)
+    this.#remove(claim.id)
+    return claim
   }
 
-  free(claim: Claim): void {
-    this.#reserved.delete(claim.id)
+  /** The member was not handed out. */
+  free({ id }: Claim): void {
+    this.#reserved.delete(id)
+    const claim = this.#view.get(id)
+    if (claim) this.#place(claim, true)
+  }
+
+  /** The member has changed: in this state it is not reserved again. The watch brings its new state. */
+  drop({ id, object }: Claim): void {
+    this.#reserved.delete(id)
+    const claim = this.#view.get(id)
+    if (claim && claim.object !== object) this.#place(claim, true)
+  }
+
+  #place(claim: Claim, exists: boolean): void {
+    const { id, isIdle, isTerminating, pool, revision, status } = claim
+    const isCandidate = exists && isIdle && !isTerminating && revision !== undefined && !isFailing(claim)
+    if (!isCandidate || this.#reserved.has(id)) return this.#remove(id)
+    const group = groupOf(pool, revision)
+    const candidates = this.#candidates.get(group) ?? { ready: new DueHeap(), pending: new DueHeap() }
+    const heap = status === 'ready' ? candidates.ready : candidates.pending
+    const place = this.#places.get(id)
+    if (place?.heap === heap) return
+    if (place) this.#remove(id)
+    this.#candidates.set(group, candidates)
+    this.#places.set(id, { group, heap })
+    heap.set(id, claim.createdAt)
+  }
+
+  #remove(id: string): void {
+    const place = this.#places.get(id)
+    if (!place) return
+    this.#places.delete(id)
+    place.heap.delete(id)
+    const candidates = this.#candidates.get(place.group)
+    if (candidates && candidates.ready.size + candidates.pending.size === 0) this.#candidates.delete(place.group)
   }
 }
 
-function isBetter(claim: Claim, other: Claim): boolean {
-  if (claim.status !== other.status) return claim.status === 'ready'
-  return byAge(claim, other) < 0
+/** A revision has no spaces. */
+function groupOf(pool: string, revision: string): string {
+  return `${revision} ${pool}`
 }

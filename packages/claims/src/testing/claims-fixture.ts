@@ -1,7 +1,6 @@
-import { type ControlPlane, startControlPlane } from '@tenure/controlplane'
-import { Client, type Kind, type KubeObject, type Stored } from '@tenure/kube'
+import { type ControlPlane, type Fault, type InProcessTransport, startControlPlane } from '@tenure/controlplane'
+import { Client, type Kind, type KubeObject, type Stored, type TransportRequest } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { createMetrics, defineOperator, type Metrics, type OperatorContext, runOperators } from '@tenure/runtime'
 import { type Claim, claimOf } from '../api/claim.ts'
@@ -12,94 +11,14 @@ import { AbandonedClaims } from '../handout/abandoned-claims.ts'
 import { Callers } from '../handout/callers.ts'
 import { ClaimService, type TakenClaim, type TakeRequest } from '../handout/claim-service.ts'
 import { ClaimView } from '../handout/claim-view.ts'
-import type { Pool, PoolTemplateSource } from '../handout/pools.ts'
+import type { Pool } from '../handout/pools.ts'
 import { ClaimMetrics } from '../metrics.ts'
 import { ClaimKinds } from '../template/claim-kinds.ts'
-import { poolTemplate } from '../template/pool-template.ts'
-import { ClaimTemplateError, type PoolTemplate } from '../template/types.ts'
+import { FixtureTemplate, NAMESPACE, TEMPLATE } from './fixture-template.ts'
 
-export const NAMESPACE = 'default'
+export { LAZY_SECRET, NAMESPACE, TEMPLATE } from './fixture-template.ts'
+
 export const MINUTE = 60_000
-
-/** A Pod and a ConfigMap, named after the claim. */
-export const TEMPLATE = `
-apiVersion: v1
-kind: Pod
-metadata:
-  name: {{ .Release.Name }}
-  annotations:
-    claim.controller/return: host={{ .Release.Name }}.{{ .Release.Namespace }}
-spec:
-  containers: [{name: main, image: {{ .Values.image }}}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: {{ .Release.Name }}-settings
-data:
-  a: b
-`
-
-/** A lazy Secret with a value of the caller. */
-export const LAZY_SECRET = `
----
-apiVersion: v1
-kind: Secret
-metadata:
-  name: {{ .Release.Name }}-user
-  annotations:
-    claim.controller/lazy-provisionning: "true"
-stringData:
-  user: {{ .Values.claim.user | default "guest" | quote }}
-`
-
-/** A template that a test can change and break. */
-export class FixtureTemplate implements PoolTemplateSource {
-  readonly owner = undefined
-  readonly #clock: VirtualClock
-  readonly #listeners = new Set<() => void>()
-  #template: PoolTemplate | Error
-
-  constructor(clock: VirtualClock, text: string) {
-    this.#clock = clock
-    this.#template = this.#parse(text)
-  }
-
-  current(): PoolTemplate {
-    if (this.#template instanceof Error) throw this.#template
-    return this.#template
-  }
-
-  change(text: string, valuesText?: string): void {
-    this.#template = this.#parse(text, valuesText)
-    for (const listener of this.#listeners) listener()
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
-
-  checkValues(values: JsonObject): string | undefined {
-    return isJsonObject(values['user']) ? 'values.user must be a string' : undefined
-  }
-
-  #parse(templateText: string, valuesText = 'image: nginx'): PoolTemplate | Error {
-    const random = seededRandom(7)
-    try {
-      return poolTemplate({
-        templateText,
-        valuesText,
-        namespace: NAMESPACE,
-        now: () => this.#clock.now(),
-        randomBytes: (count) => random.bytes(count),
-      })
-    } catch (error) {
-      if (error instanceof ClaimTemplateError) return error
-      throw error
-    }
-  }
-}
 
 export interface PoolFixture extends Partial<Omit<Pool, 'name' | 'source'>> {
   /** Default: TEMPLATE. */
@@ -111,6 +30,8 @@ export interface ReplicaOptions {
   /** Default true. */
   readonly leads?: boolean
   readonly seed?: number
+  /** Called before every request of the replica for the fault to inject. Default: none. */
+  readonly faults?: (request: TransportRequest) => Fault | undefined
 }
 
 /** One process of the operator. */
@@ -119,7 +40,12 @@ export interface Replica {
   readonly view: ClaimView
   readonly reports: PoolReports
   readonly metrics: Metrics
+  readonly transport: InProcessTransport
+  /** The Prometheus text of its metrics. */
+  exposed(): Promise<string>
   stop(): Promise<void>
+  /** Ends the process without another request. */
+  crash(): Promise<void>
 }
 
 /** The claims operator, without HTTP, on the embedded control plane in virtual time. */
@@ -128,6 +54,8 @@ export class ClaimsFixture {
   readonly plane: ControlPlane
   readonly api: Client
   readonly templates = new Map<string, FixtureTemplate>()
+  /** All requests of all replicas. */
+  readonly requests: TransportRequest[] = []
   readonly #pools: ReadonlyMap<string, Pool>
   readonly #replicas = new Set<Replica>()
 
@@ -153,8 +81,15 @@ export class ClaimsFixture {
     return new ClaimsFixture(clock, plane, pools)
   }
 
-  async replica({ leads = true, maxClaimsPerCaller = 0, seed = 5 }: ReplicaOptions = {}): Promise<Replica> {
+  async replica(options: ReplicaOptions = {}): Promise<Replica> {
+    const { faults, leads = true, maxClaimsPerCaller = 0, seed = 5 } = options
     const { clock } = this
+    const transport = this.plane.transportFor({
+      faults: (request) => {
+        this.requests.push(request)
+        return faults?.(request)
+      },
+    })
     const end = new AbortController()
     const metrics = await createMetrics()
     const started = Promise.withResolvers<Replica>()
@@ -163,11 +98,13 @@ export class ClaimsFixture {
       identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
       setup: (context) => {
         const parts = this.#parts(context, maxClaimsPerCaller)
-        started.resolve({ ...parts, metrics, stop })
+        const exposed = async (): Promise<string> => (await metrics.expose()).text
+        started.resolve({ ...parts, metrics, transport, exposed, stop, crash })
         return {
           controllers: leads ? [parts.controller] : [],
           components: [
             { stage: 'work', create: () => parts.abandoned },
+            parts.collector,
             ...(leads ? [{ stage: 'lead' as const, create: parts.pool }] : []),
           ],
         }
@@ -177,7 +114,7 @@ export class ClaimsFixture {
     const ended = runOperators(
       {
         operators: [operator],
-        transport: this.plane.transportFor({}),
+        transport,
         clock,
         random: seededRandom(seed),
         metrics,
@@ -195,6 +132,10 @@ export class ClaimsFixture {
       await clock.advanceUntil(() => isEnded)
       await done
       this.#replicas.delete(replica)
+    }
+    const crash = async (): Promise<void> => {
+      transport.crash()
+      await stop()
     }
     const replica = await started.promise
     this.#replicas.add(replica)
@@ -242,6 +183,13 @@ export class ClaimsFixture {
     return (await this.claims()).filter((claim) => claim.isIdle && claim.pool === pool)
   }
 
+  /** The writes of claims since the last call, as `POST claim-x`. */
+  takeWrites(): readonly string[] {
+    const writes = this.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/configmaps'))
+    this.requests.length = 0
+    return writes.map(({ method, path }) => `${method} ${path.split(/[/?]/).at(method === 'POST' ? 6 : 7) ?? ''}`)
+  }
+
   /** Children of claims. */
   async children<T extends KubeObject>(kind: Kind<T>): Promise<readonly Stored<T>[]> {
     const { items } = await this.api.list(kind, { namespace: NAMESPACE, labelSelector: MANAGED_SELECTOR })
@@ -269,12 +217,13 @@ export class ClaimsFixture {
     const view = new ClaimView(context, NAMESPACE)
     const claimMetrics = new ClaimMetrics(context.metrics)
     const reports = new PoolReports()
-    const abandoned = new AbandonedClaims(context, NAMESPACE)
+    const abandoned = new AbandonedClaims(context, view, NAMESPACE)
     const callers = new Callers(view, context.clock, maxClaimsPerCaller)
     const shared = { namespace: NAMESPACE, pools, view, kinds }
     return {
       view,
       reports,
+      collector: claimMetrics.collector({ view, pools, reports, now: () => context.clock.now() }),
       abandoned,
       service: new ClaimService(context, { ...shared, abandoned, callers, metrics: claimMetrics }),
       controller: claimController({

@@ -43,6 +43,11 @@ export interface CreateActionOptions {
    * that case. Default: no check.
    */
   readonly adopt?: AdoptionCheck
+  /**
+   * The error to report if the API server refuses the object. Its messages quote the object, which may be secret.
+   * Default: the API server's error.
+   */
+  readonly describeFailure?: (error: unknown) => unknown
   /** Carried out only if this action created the object, not if it existed. Default: nothing. */
   readonly afterwards?: Actions
 }
@@ -54,9 +59,16 @@ export interface CreateActionOptions {
 export function create<T extends KubeObject>(
   kind: Kind<T>,
   object: NoInfer<T>,
-  { adopt, afterwards }: CreateActionOptions = {},
+  { adopt, afterwards, describeFailure }: CreateActionOptions = {},
 ): CreateAction {
-  return { type: 'create', kind, object, ...(adopt && { adopt }), ...(afterwards && { afterwards }) }
+  return {
+    type: 'create',
+    kind,
+    object,
+    ...(adopt && { adopt }),
+    ...(describeFailure && { describeFailure }),
+    ...(afterwards && { afterwards }),
+  }
 }
 
 export interface RemoveActionOptions {

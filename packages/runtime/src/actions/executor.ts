@@ -207,7 +207,7 @@ export class Executor {
 
   #create(action: CreateAction, reconcile: Reconcile): Effect | undefined {
     const { api, fieldManager, nameConflicts } = this.#context
-    const { adopt, kind } = action
+    const { adopt, describeFailure, kind } = action
     const declared = this.#context.declared(kind)
     const desired = desiredObject(action, reconcile, declared)
     const check = (existing: Stored<PartialObjectMetadata>): void => {
@@ -230,7 +230,7 @@ export class Executor {
         reconcile.log.debug('created', { kind: kind.kind, name: keyOf(metadata) })
         return true
       } catch (error) {
-        if (!isAlreadyExists(error) || desired.metadata?.name === undefined) throw error
+        if (!isAlreadyExists(error) || desired.metadata?.name === undefined) throw describeFailure?.(error) ?? error
         // The answer to an earlier attempt was lost, or another writer created it: only a read can tell.
         if (declared?.owned || adopt) {
           check(await api.get(metadataOf(kind), refTo(desired), { signal: reconcile.signal }))

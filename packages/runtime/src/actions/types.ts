@@ -23,6 +23,8 @@ export interface CreateAction {
   readonly kind: Kind
   readonly object: KubeObject
   readonly adopt?: AdoptionCheck
+  /** The error to report instead of the API server's. */
+  readonly describeFailure?: (error: unknown) => unknown
   /** Carried out after it, only if this action created the object. */
   readonly afterwards?: Actions
 }

@@ -1,4 +1,4 @@
-import { type KubeObject, type Stored, TenureError } from '@tenure/kube'
+import { type Stored, TenureError } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import {
   type Action,
@@ -8,15 +8,19 @@ import {
   event,
   patch,
   type PlanContext,
+  readLive,
   remove,
   requeueAfter,
   requeueAt,
 } from '@tenure/runtime'
-import { type Claim, childLabels, claimOf, expiryText, isReduced } from '../../api/claim.ts'
+import { childFailure } from '../../api/child-failure.ts'
+import { childOf } from '../../api/children.ts'
+import { type Claim, claimOf } from '../../api/claim.ts'
+import { isReduced } from '../../api/manifests.ts'
 import { ANNOTATIONS, REASONS } from '../../api/names.ts'
+import { ceiledText } from '../../api/new-claim.ts'
 import type { Manifest } from '../../template/types.ts'
 import { type ClaimResource, type KnownKinds, resourcesOf } from './resources.ts'
-import { asJsonObject } from '@tenure/kube/model'
 
 /** The replica that hands a claim out creates its lazy resources itself. After this long it has probably died. */
 export const LAZY_GRACE_MS = 2_000
@@ -34,19 +38,26 @@ export interface ClaimPlanOptions {
 
 /** Creates what is missing of a claim. */
 export function planClaim(options: ClaimPlanOptions, context: PlanContext<ConfigMap>): Actions<ConfigMap> {
-  const { now, object } = context
+  const { isLive, now, object } = context
   const claim = claimOf(object)
   if (!claim) return []
-  if (!claim.isIdle && claim.expiresAt === undefined) return [repairExpiry(options, claim, now)]
+  if (!claim.isIdle && claim.expiresAt === undefined) {
+    // By the time of the API server: a wrong clock here would make the claim end early.
+    return [isLive ? repairExpiry(options, claim, now) : readLive()]
+  }
   const resources = resourcesOf(claim, options.kinds, context)
   const unknown = resources.filter(({ kind }) => kind === undefined).map(({ manifest }) => manifest)
   if (unknown.length > 0) return [findKinds(options, unknown)]
   if (isIncomplete(claim, resources)) return planIncomplete(claim, now)
   const missing = resources.filter(({ child }) => child === undefined)
-  const lazyUntil = (claim.claimedAt ?? 0) + LAZY_GRACE_MS
-  const isFresh = claim.isPreProvisioned && now < lazyUntil
-  const due = missing.filter((resource) => !isFresh || !resource.isLazy)
+  const lazyUntil = lazyDueAt(claim)
+  const due = missing.filter((resource) => now >= lazyUntil || !resource.isLazy)
   return [...due.map((resource) => createChild(object, resource)), due.length < missing.length && requeueAt(lazyUntil)]
+}
+
+/** When the controller creates the lazy resources of a claim that are missing: milliseconds since 1970. */
+export function lazyDueAt({ claimedAt = 0, isPreProvisioned }: Claim): number {
+  return isPreProvisioned ? claimedAt + LAZY_GRACE_MS : 0
 }
 
 /** Removes a claim whose time is over. Its children go with it. */
@@ -61,7 +72,7 @@ export function expireClaim({ object }: PlanContext<ConfigMap>, onExpired: (clai
 }
 
 function repairExpiry({ defaultTtl }: ClaimPlanOptions, claim: Claim, now: number): Action {
-  const expiresAt = expiryText(now + defaultTtl(claim.pool))
+  const expiresAt = ceiledText(now + defaultTtl(claim.pool))
   const message = `The expiry of the claim could not be read; it is ${expiresAt} now`
   return patch(
     ConfigMap,
@@ -83,29 +94,37 @@ export function isIncomplete(claim: Claim, resources: readonly ClaimResource[]):
   return claim.hasSecrets && resources.some(({ child, manifest }) => child === undefined && isReduced(manifest))
 }
 
-/** The Secret follows the claim. If it does not, the replica that made the claim has died, and no caller waits for it. */
+/**
+ * The Secret follows the claim. If it does not, the replica that made the claim has died, and no caller waits for it. A
+ * claim that was ready is never removed: its caller has it, and only its expiry ends it.
+ */
 function planIncomplete(claim: Claim, now: number): Actions<ConfigMap> {
   const since = Math.max(claim.createdAt, claim.claimedAt ?? 0)
   if (now < since + SECRET_GRACE_MS) return [requeueAfter(since + SECRET_GRACE_MS - now)]
-  const message = 'The claim was never completed: the Secret with its resources is missing'
+  const message = 'the Secret with the resources of the claim is missing'
+  if (claim.status !== 'pending') throw new TenureError('TENURE_CLAIM_INCOMPLETE', `Resources are gone, and ${message}`)
   return [
     remove(ConfigMap, claim.object, {
       ifUnchanged: true,
       propagation: 'Background',
-      afterwards: [event({ type: 'Warning', reason: REASONS.incomplete, message })],
+      afterwards: [
+        event({
+          type: 'Warning',
+          reason: REASONS.incomplete,
+          message: `The claim was never completed: ${message}`,
+        }),
+      ],
     }),
   ]
 }
 
-function createChild(claim: Stored<ConfigMap>, { kind, manifest }: ClaimResource): Action | undefined {
+function createChild(claim: Stored<ConfigMap>, { isSecret, kind, manifest }: ClaimResource): Action | undefined {
   if (!kind) return undefined
   const { name } = manifest.metadata
-  const labels = { ...asJsonObject(manifest.metadata['labels']), ...childLabels(claim.metadata.name) }
-  // Rendered manifests are validated by the API server.
-  const child = { ...manifest, metadata: { ...manifest.metadata, labels } } as unknown as KubeObject
   const message = `Created ${kind.kind} ${name}`
-  return create(kind, child, {
+  return create(kind, childOf(claim, manifest), {
     adopt: () => nameTaken(kind.kind, name),
+    ...(isSecret && { describeFailure: childFailure(kind.kind, name) }),
     afterwards: [event({ type: 'Normal', reason: REASONS.createdResource, message })],
   })
 }

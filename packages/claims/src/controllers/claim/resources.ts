@@ -1,7 +1,10 @@
 import type { Kind, KubeObject, Stored } from '@tenure/kube'
 import { type ConfigMap, Secret } from '@tenure/kube/kinds'
 import type { PlanContext } from '@tenure/runtime'
-import { type Claim, claimOf, isLazy, isReduced, isSameResource, manifestsOf } from '../../api/claim.ts'
+import { type Claim, claimOf } from '../../api/claim.ts'
+import { claimSecretName } from '../../api/id.ts'
+import { isReduced, isSameResource, manifestsOf } from '../../api/manifests.ts'
+import { isLazy } from '../../template/return-values.ts'
 import type { Manifest } from '../../template/types.ts'
 
 /** Kinds that are known without a request. */
@@ -16,6 +19,8 @@ export interface ClaimResource {
   /** Reduced if the claim's Secret, which describes it, is missing. */
   readonly manifest: Manifest
   readonly isLazy: boolean
+  /** Only the claim's Secret describes it. */
+  readonly isSecret: boolean
   /** Undefined while the kind is not known. */
   readonly kind: Kind | undefined
   /** Undefined if it does not exist, or belongs to another owner. */
@@ -28,15 +33,16 @@ export function resourcesOf(
   kinds: KnownKinds,
   { object, owned }: ClaimContext,
 ): readonly ClaimResource[] {
-  const secret = claim.hasSecrets ? owned(Secret, object.metadata.name) : undefined
+  const secret = claim.hasSecrets ? owned(Secret, claimSecretName(object.metadata.name)) : undefined
   const descriptions = secret ? manifestsOf(secret) : []
   return neededManifests(claim).map((manifest): ClaimResource => {
     const kind = kinds.known(manifest.apiVersion, manifest.kind)
-    const described = isReduced(manifest)
+    const isSecret = isReduced(manifest)
+    const described = isSecret
       ? (descriptions.find((description) => isSameResource(description, manifest)) ?? manifest)
       : manifest
     const child = kind && owned(kind, manifest.metadata.name)
-    return { manifest: described, isLazy: isLazy(manifest), kind, child }
+    return { manifest: described, isLazy: isLazy(manifest), isSecret, kind, child }
   })
 }
 

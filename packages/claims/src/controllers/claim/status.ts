@@ -1,17 +1,11 @@
 import { fateOf, isObjectRejected } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { type Actions, event, patch, requeueAt, type StatusContext } from '@tenure/runtime'
-import {
-  type Claim,
-  claimOf,
-  type ClaimStatus,
-  type FailureCause,
-  type ResourceStatus,
-  statusData,
-} from '../../api/claim.ts'
+import { type Claim, claimOf, type ClaimStatus, type FailureCause, type ResourceStatus } from '../../api/claim.ts'
 import { ANNOTATIONS, DATA, REASONS } from '../../api/names.ts'
+import { statusData } from '../../api/new-claim.ts'
+import { isIncomplete, lazyDueAt } from './plan.ts'
 import { readinessOf } from './readiness/index.ts'
-import { isIncomplete } from './plan.ts'
 import { type KnownKinds, resourcesOf } from './resources.ts'
 
 /**
@@ -71,6 +65,10 @@ export function claimStatus(kinds: KnownKinds, context: StatusContext<ConfigMap>
   const isEqual =
     Object.entries(data).every(([key, value]) => object.data?.[key] === value) && claim.failure === report.failure
   if (isEqual) return undefined
+  if (claim.status === 'ready' && now < lazyDueAt(claim) && isWaitingForLazy(claim, kinds, context)) {
+    // The replica that hands the claim out creates them, and has announced them in its status.
+    return [requeueAt(lazyDueAt(claim))]
+  }
   const isProgress = report.status === 'pending' && claim.status === 'pending' && report.failure === claim.failure
   const since = Math.max(claim.createdAt, claim.claimedAt ?? 0) + PROGRESS_DELAY_MS
   if (isProgress && now < since) return [requeueAt(since)]
@@ -86,6 +84,14 @@ export function claimStatus(kinds: KnownKinds, context: StatusContext<ConfigMap>
       { afterwards: [failed && event({ type: 'Warning', reason: REASONS.failed, message: report.message })] },
     ),
   ]
+}
+
+/** Whether all that is not ready are lazy resources that do not exist yet. */
+function isWaitingForLazy(claim: Claim, kinds: KnownKinds, context: StatusContext<ConfigMap>): boolean {
+  if (context.failure) return false
+  return resourcesOf(claim, kinds, context).every(
+    (resource) => (resource.isLazy && !resource.child) || readinessOf(resource.child).isReady,
+  )
 }
 
 /** A claim whose manifests cannot be read has failed; its resources are unknown. */

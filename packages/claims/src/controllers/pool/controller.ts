@@ -1,17 +1,18 @@
-import { asError, isConflict, isNotFound, type KubeObject, type Stored } from '@tenure/kube'
+import { asError, isConflict, isNotFound } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { type Component, type OperatorContext, QueueWorker, type Requeue, type WorkContext } from '@tenure/runtime'
+import { type Component, type OperatorContext, QueueWorker, type Requeue } from '@tenure/runtime'
 import type { Claim } from '../../api/claim.ts'
 import { newClaimId } from '../../api/id.ts'
-import { DEFAULT_POOL, LABELS, LEADER_LEASE, REASONS } from '../../api/names.ts'
+import { DEFAULT_POOL, LABELS, REASONS } from '../../api/names.ts'
 import type { ClaimView } from '../../handout/claim-view.ts'
 import { type ClaimMakerContext, makeClaim } from '../../handout/make-claim.ts'
 import type { Pool, Pools } from '../../handout/pools.ts'
+import { TemplateFailures } from '../../handout/template-failures.ts'
 import { ClaimTemplateError } from '../../template/types.ts'
 import { newHistory, planPool, type PoolHistory, type RemovalReason } from './plan.ts'
 import { type DemandHistory, NO_DEMAND, poolSize } from './size.ts'
 
-/** Members of one pool that are created or removed at once. */
+/** Writes of one pool that are under way at once. */
 const MAX_CONCURRENT_WRITES = 16
 const BACKOFF = { base: 200, max: 30_000 }
 
@@ -41,8 +42,9 @@ export function poolController(leader: OperatorContext, options: PoolControllerO
     metrics,
     backoff: BACKOFF,
     // Every pool has a worker, so that a slow one does not delay another.
-    concurrency: Math.max(pools.size, 1),
-    work: (name, context) => fillers.get(name)?.work(context) ?? Promise.resolve(),
+    concurrency: pools.size + 1,
+    work: (name, { signal }) =>
+      fillers.get(name)?.work(signal) ?? removeAll(leader, view.ofPool(name).filter(isIdle), signal),
   })
   const ends: (() => void)[] = []
   return {
@@ -75,16 +77,17 @@ class PoolFiller {
   readonly #options: PoolControllerOptions
   readonly #pool: Pool
   #history: PoolHistory = newHistory('')
+  readonly #templates: TemplateFailures
   #demand: DemandHistory = NO_DEMAND
-  #reportedTemplate: string | undefined
 
   constructor(leader: OperatorContext, options: PoolControllerOptions, pool: Pool) {
     this.#leader = leader
     this.#options = options
     this.#pool = pool
+    this.#templates = new TemplateFailures(leader, options.namespace)
   }
 
-  async work({ signal }: WorkContext): Promise<Requeue | void> {
+  async work(signal: AbortSignal): Promise<Requeue | undefined> {
     const { clock } = this.#leader
     const { reports, view } = this.#options
     const pool = this.#pool
@@ -100,18 +103,22 @@ class PoolFiller {
     this.#noteFailures(plan.history, claims)
     this.#history = plan.history
     reports.histories.set(pool.name, plan.history)
-    await inBatches(plan.remove, ({ claim, reason }) => this.#remove(claim, reason, signal))
-    await inBatches(Array.from({ length: plan.create }), () => this.#create(signal))
+    const creations = Array.from({ length: plan.create }, () => () => this.#create(signal))
+    const removals = plan.remove.map(
+      ({ claim, reason }) =>
+        () =>
+          removeMember(this.#leader, claim, reason, signal),
+    )
+    // Creations come first: callers wait for them.
+    await atOnce([...creations, ...removals])
     return plan.again === undefined ? undefined : { requeueAfter: Math.max(plan.again - clock.now(), 1) }
   }
 
   #revision(): string | undefined {
     try {
-      const { revision } = this.#pool.source.current()
-      this.#reportedTemplate = undefined
-      return revision
+      return this.#pool.source.current().revision
     } catch (error) {
-      this.#templateFailed(asError(error))
+      this.#templates.report(this.#pool, asError(error))
       return undefined
     }
   }
@@ -123,26 +130,10 @@ class PoolFiller {
       const id = newClaimId(random)
       await makeClaim({ api, kinds, namespace }, { id, pool: this.#pool, handOut: undefined, signal })
       onMemberCreated()
+      this.#templates.clear(this.#pool)
     } catch (error) {
-      if (error instanceof ClaimTemplateError) this.#templateFailed(error)
+      if (error instanceof ClaimTemplateError) this.#templates.report(this.#pool, error)
       throw error
-    }
-  }
-
-  /** The state is a precondition: a member that is handed out in this moment stays. */
-  async #remove({ object }: Claim, reason: RemovalReason, signal: AbortSignal): Promise<void> {
-    const { api, recorder } = this.#leader
-    const { name, namespace, uid, resourceVersion } = object.metadata
-    try {
-      await api.delete(
-        ConfigMap,
-        { name, namespace },
-        { preconditions: { uid, resourceVersion }, propagation: 'Background', signal },
-      )
-      const message = `The member of the pool ${this.#pool.name} was removed: ${REMOVALS[reason]}`
-      recorder.record(object, { type: 'Normal', reason: REASONS.memberReplaced, message })
-    } catch (error) {
-      if (!isConflict(error) && !isNotFound(error)) throw error
     }
   }
 
@@ -162,30 +153,6 @@ class PoolFiller {
       if (ready) recorder.record(ready.object, { type: 'Normal', reason: REASONS.poolRecovered, message })
     }
   }
-
-  /** Events about a pool regard the ConfigMap of its values, or the Lease of the election: a pool is not an object. */
-  #subject(): Stored<KubeObject> {
-    const { identity } = this.#leader
-    const { namespace } = this.#options
-    const { owner } = this.#pool.source
-    const about = owner
-      ? { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...owner, namespace } }
-      : {
-          apiVersion: 'coordination.k8s.io/v1',
-          kind: 'Lease',
-          metadata: { name: identity.lease?.name ?? LEADER_LEASE, namespace, uid: '' },
-        }
-    return { ...about, metadata: { resourceVersion: '', creationTimestamp: '', ...about.metadata } }
-  }
-
-  #templateFailed(error: Error): void {
-    if (this.#reportedTemplate === error.message) return
-    this.#reportedTemplate = error.message
-    const { log, recorder } = this.#leader
-    log.warn('pool template cannot be used', { pool: this.#pool.name, error })
-    const message = `The template of the pool ${this.#pool.name} cannot be used: ${error.message}`
-    recorder.record(this.#subject(), { type: 'Warning', reason: REASONS.templateFailed, message })
-  }
 }
 
 const REMOVALS: Readonly<Record<RemovalReason, string>> = {
@@ -194,11 +161,46 @@ const REMOVALS: Readonly<Record<RemovalReason, string>> = {
   failed: 'it cannot become ready',
 }
 
-/** Works on at most `MAX_CONCURRENT_WRITES` items at once; the first error is thrown when the others have ended. */
-async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < items.length; at += MAX_CONCURRENT_WRITES) {
-    const results = await Promise.allSettled(items.slice(at, at + MAX_CONCURRENT_WRITES).map(work))
-    const failed = results.find((result) => result.status === 'rejected')
-    if (failed) throw asError(failed.reason)
+function isIdle(claim: Claim): boolean {
+  return claim.isIdle
+}
+
+/** The pool is not configured any more: its members would stay for good. */
+async function removeAll(leader: OperatorContext, members: readonly Claim[], signal: AbortSignal): Promise<undefined> {
+  await atOnce(members.map((member) => () => removeMember(leader, member, 'surplus', signal)))
+}
+
+/** The state is a precondition: a member that is handed out in this moment stays. */
+async function removeMember(
+  { api, recorder }: OperatorContext,
+  { object, pool }: Claim,
+  reason: RemovalReason,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, namespace, uid, resourceVersion } = object.metadata
+  try {
+    const preconditions = { uid, resourceVersion }
+    await api.delete(ConfigMap, { name, namespace }, { preconditions, propagation: 'Background', signal })
+    const message = `The member of the pool ${pool} was removed: ${REMOVALS[reason]}`
+    recorder.record(object, { type: 'Normal', reason: REASONS.memberReplaced, message })
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error
   }
+}
+
+/** Starts all writes, a bounded number at once; a slow one does not hold up the others. The first error is thrown at the end. */
+async function atOnce(writes: readonly (() => Promise<void>)[]): Promise<void> {
+  const errors: Error[] = []
+  const left = writes.values()
+  const work = async (): Promise<void> => {
+    for (const write of left) {
+      try {
+        await write()
+      } catch (error) {
+        errors.push(asError(error))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_WRITES, writes.length) }, work))
+  if (errors[0]) throw errors[0]
 }

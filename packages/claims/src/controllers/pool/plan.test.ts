@@ -24,7 +24,9 @@ function member(id: string, changes: Partial<Claim> = {}): Claim {
     failure: undefined,
     revision: REVISION,
     idempotencyKey: undefined,
+    handOut: undefined,
     hasSecrets: false,
+    hasSecretReturns: false,
     ...changes,
   }
 }

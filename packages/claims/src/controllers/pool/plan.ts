@@ -5,24 +5,38 @@ import type { PoolSize } from './size.ts'
 export const MAX_UNPROVEN = 4
 const MIN_BACKOFF_MS = 10_000
 const MAX_BACKOFF_MS = 300_000
+/** A member that stays ready for this long ends a series of failures; one that is handed out does so at once. */
+const STABLE_MS = 10_000
+/** Creation times are in whole seconds. */
+const CREATION_TOLERANCE_MS = 1_000
 
 /** Results of the members of one revision. */
 export interface PoolHistory {
   readonly revision: string
   /** A member of the revision has been ready. */
   readonly isProven: boolean
-  /** Failures in a row, without a member that became ready between them. Failures of one moment count once. */
+  /** Failures in a row, without a member between them that stayed ready or was of use. Failures of one moment count once. */
   readonly failures: number
   /** Milliseconds since 1970: the last failure. */
   readonly failedAt: number
   /** Names of members whose failure was counted. */
   readonly counted: ReadonlySet<string>
+  /** Since when members are ready, by id: milliseconds since 1970. Of a claimed member: since when it was before. */
+  readonly readySince: ReadonlyMap<string, number>
   /** The state of the last member that failed. */
   readonly lastFailure: string | undefined
 }
 
 export function newHistory(revision: string): PoolHistory {
-  return { revision, isProven: false, failures: 0, failedAt: 0, counted: new Set(), lastFailure: undefined }
+  return {
+    revision,
+    isProven: false,
+    failures: 0,
+    failedAt: 0,
+    counted: new Set(),
+    readySince: new Map(),
+    lastFailure: undefined,
+  }
 }
 
 export interface PoolState {
@@ -73,7 +87,7 @@ export function planPool({ now, revision, claims, size, history: before }: PoolS
       ...retired.map((claim) => ({ claim, reason: 'failed' as const })),
     ],
     history,
-    again: earliest(isHeld ? due : undefined, size.again),
+    again: earliest(earliest(isHeld ? due : undefined, stableAt(history, claims)), size.again),
   }
 }
 
@@ -85,37 +99,70 @@ export function isFailing({ failure, status }: Claim): boolean {
 /** Takes note of members that became ready or failed. */
 function noteMembers(history: PoolHistory, claims: readonly Claim[], now: number): PoolHistory {
   const current = claims.filter((claim) => claim.isPreProvisioned && claim.revision === history.revision)
-  const names = new Set(current.map(({ id }) => id))
-  const counted = new Set([...history.counted].filter((id) => names.has(id)))
-  const fresh = current.filter((claim) => isFailing(claim) && claim.failure !== 'disrupted' && !counted.has(claim.id))
+  const readySince = new Map<string, number>()
+  for (const claim of current) {
+    const since = history.readySince.get(claim.id)
+    if (claim.isIdle ? isReady(claim) : since !== undefined || isReady(claim)) readySince.set(claim.id, since ?? now)
+  }
+  const ids = new Set(current.map(({ id }) => id))
+  const counted = new Set([...history.counted].filter((id) => ids.has(id)))
+  // A claim that was ready when it was handed out fails because of its caller.
+  const fresh = current.filter(
+    (claim) =>
+      isFailing(claim) &&
+      claim.failure !== 'disrupted' &&
+      !counted.has(claim.id) &&
+      (claim.isIdle || !readySince.has(claim.id)),
+  )
   for (const { id } of fresh) counted.add(id)
   const last = fresh.at(-1)
-  if (last) {
-    return {
-      ...history,
-      counted,
-      failures: history.failures + 1,
-      failedAt: now,
-      lastFailure: last.message,
-    }
-  }
-  // A ready member proves the revision. It ends a series of failures only if it is younger than the last of them.
-  const proves = current.some((claim) => claim.status === 'ready' && claim.createdAt + 1_000 > history.failedAt)
-  if (!proves) return { ...history, counted }
-  return { ...history, counted, isProven: true, failures: 0 }
+  const isProven = history.isProven || readySince.size > 0
+  const noted = { ...history, counted, readySince, isProven }
+  if (last) return { ...noted, failures: history.failures + 1, failedAt: now, lastFailure: last.message }
+  // Only a member that is younger than the last failure tells whether the cause is gone.
+  const hasRecovered = youngerThanFailure(noted, current).some(
+    (claim) => !claim.isIdle || now - (readySince.get(claim.id) ?? now) >= STABLE_MS,
+  )
+  return hasRecovered ? { ...noted, failures: 0 } : noted
+}
+
+function isReady(claim: Claim): boolean {
+  return claim.status === 'ready' && !isFailing(claim)
+}
+
+/** Members that were ready and were created after the last failure. */
+function youngerThanFailure(
+  { failedAt, readySince, revision }: PoolHistory,
+  claims: readonly Claim[],
+): readonly Claim[] {
+  return claims.filter(
+    (claim) =>
+      claim.revision === revision && readySince.has(claim.id) && claim.createdAt + CREATION_TOLERANCE_MS > failedAt,
+  )
+}
+
+/** When a member may have been ready for long enough to end a series of failures. Undefined: there is no series or no such member. */
+function stableAt(history: PoolHistory, claims: readonly Claim[]): number | undefined {
+  if (history.failures === 0) return undefined
+  const times = youngerThanFailure(history, claims).flatMap(({ id }) => history.readySince.get(id) ?? [])
+  return times.length === 0 ? undefined : Math.min(...times) + STABLE_MS
+}
+
+/** Failures that count for the backoff: the first one of a pool that works is replaced at once. */
+function backoffSteps({ failures, isProven }: PoolHistory): number {
+  return isProven ? failures - 1 : failures
 }
 
 /** When the next member may be created: milliseconds since 1970. */
-export function nextAttemptAt({ failures, failedAt, isProven }: PoolHistory): number {
-  // The first failure of a pool that works is replaced at once.
-  const steps = isProven ? failures - 1 : failures
-  return steps <= 0 ? 0 : failedAt + Math.min(MIN_BACKOFF_MS * 2 ** (steps - 1), MAX_BACKOFF_MS)
+export function nextAttemptAt(history: PoolHistory): number {
+  const steps = backoffSteps(history)
+  return steps <= 0 ? 0 : history.failedAt + Math.min(MIN_BACKOFF_MS * 2 ** (steps - 1), MAX_BACKOFF_MS)
 }
 
 /** How many members may be on their way. */
-function maxPending({ failures, isProven }: PoolHistory): number {
-  if (failures > 0) return 1
-  return isProven ? Infinity : MAX_UNPROVEN
+function maxPending(history: PoolHistory): number {
+  if (backoffSteps(history) > 0) return 1
+  return history.isProven ? Infinity : MAX_UNPROVEN
 }
 
 /** The members to do without: those that are not ready first, then the youngest. */
