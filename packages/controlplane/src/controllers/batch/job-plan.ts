@@ -1,6 +1,7 @@
 import type { Stored } from '@tenure/kube'
 import type { Job, JobCondition, JobStatus, Pod } from '@tenure/kube/kinds'
 import { type EventContent, rfc3339 } from '@tenure/runtime'
+import { append } from '../../model/append.ts'
 import { conditionOf, hasTrue, withoutCondition } from '../common/conditions.ts'
 import { isActive, isFinished, isReady, isTerminating } from '../common/pods.ts'
 import { count } from '../common/status.ts'
@@ -80,7 +81,7 @@ export function planJob(state: JobState): JobPlan {
   let at = deadline !== undefined && deadline > now ? deadline : undefined
   if (result) {
     if (!target) set(result.type, 'True', result.reason, result.message)
-    remove.push(...active)
+    append(remove, active)
     const isFinalized = active.length === 0 && terminating.length === 0 && tally.untrack.length === 0
     if (isFinalized) {
       const isFailure = result.type === 'FailureTarget'
@@ -92,7 +93,7 @@ export function planJob(state: JobState): JobPlan {
       )
     }
   } else if (isSuspended) {
-    remove.push(...active)
+    append(remove, active)
     if (!hasTrue(conditions, 'Suspended')) {
       set('Suspended', 'True', 'JobSuspended', 'Job suspended')
       events.push({ type: 'Normal', reason: 'Suspended', message: 'Job suspended' })
@@ -112,9 +113,9 @@ export function planJob(state: JobState): JobPlan {
     const missing = left - active.length - held
     const wait = missing > 0 ? retryAt(pods, replacement) : undefined
     if (missing < 0)
-      remove.push(...active.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b))).slice(0, -missing))
+      append(remove, active.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b))).slice(0, -missing))
     else if (wait !== undefined && wait > now) at = Math.min(wait, at ?? Infinity)
-    else create.push(...indexesToCreate(job, pods, tally.indexes, missing))
+    else append(create, indexesToCreate(job, pods, tally.indexes, missing))
   }
   const isComplete = conditions.some(({ status, type }) => type === 'Complete' && status === 'True')
   const status: JobStatus = {
@@ -223,14 +224,16 @@ function failureOf(
 
 /** The time of the next attempt after consecutive failures, with exponential backoff. */
 function retryAt(pods: readonly Stored<Pod>[], replacement: string): number | undefined {
-  const lastSuccess = Math.max(-Infinity, ...pods.filter(({ status }) => status?.phase === 'Succeeded').map(endOf))
+  const lastSuccess = latest(pods.filter(({ status }) => status?.phase === 'Succeeded').map(endOf))
   const failures = pods
     .filter((pod) => hasFailed(pod, replacement))
     .map(endOf)
     .filter((end) => end > lastSuccess)
   if (failures.length === 0) return undefined
-  return Math.max(...failures) + Math.min(MIN_BACKOFF_MS * 2 ** (failures.length - 1), MAX_BACKOFF_MS)
+  return latest(failures) + Math.min(MIN_BACKOFF_MS * 2 ** (failures.length - 1), MAX_BACKOFF_MS)
 }
+
+const latest = (times: readonly number[]): number => times.reduce((a, b) => Math.max(a, b), -Infinity)
 
 /** The lowest indexes that have not succeeded and have no active pod. */
 function indexesToCreate(

@@ -8,6 +8,7 @@ import {
   OWNER_UID_INDEX,
   SharedInformers,
 } from '@tenure/runtime'
+import { append } from '../../model/append.ts'
 import { referenceKey, type ServedResources, servedResources, type ServedResource } from '../common/served-resources.ts'
 
 export interface GarbageObjectsOptions {
@@ -97,7 +98,7 @@ export class GarbageObjects {
 
   dependentsOf(uid: string): readonly Stored<KubeObject>[] {
     const found: Stored<KubeObject>[] = []
-    for (const { informer } of this.#watched.values()) found.push(...informer.cache.byIndex(OWNER_UID_INDEX, uid))
+    for (const { informer } of this.#watched.values()) append(found, informer.cache.byIndex(OWNER_UID_INDEX, uid))
     return found
   }
 

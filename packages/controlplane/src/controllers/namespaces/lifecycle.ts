@@ -1,6 +1,7 @@
 import { type Client, isNotFound, type Kind, metadataOf, type PartialObjectMetadata, type Stored } from '@tenure/kube'
 import { Namespace, type NamespaceCondition } from '@tenure/kube/kinds'
 import { type Component, QueueWorker, rfc3339 } from '@tenure/runtime'
+import { append } from '../../model/append.ts'
 import { conditionOf } from '../common/conditions.ts'
 import { type ServedResources, servedResources, type ServedResource } from '../common/served-resources.ts'
 import { informerWorker } from '../informer-worker.ts'
@@ -123,7 +124,7 @@ async function listAll(
   signal: AbortSignal,
 ): Promise<Stored<PartialObjectMetadata>[]> {
   const found: Stored<PartialObjectMetadata>[] = []
-  for await (const page of api.pages(metadataOf(kind), { namespace, signal })) found.push(...page.items)
+  for await (const page of api.pages(metadataOf(kind), { namespace, signal })) append(found, page.items)
   return found
 }
 
