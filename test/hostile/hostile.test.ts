@@ -1,7 +1,7 @@
 import { systemRandom } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { directedRequests, type HostileRequest, operatorRequests, randomBody, WIDGET_CRD } from './bodies.ts'
+import { directedRequests, type HostileRequest, operatorRequests, randomBody, WIDGET_CRD } from './requests/index.ts'
 import { leastWork, MAX_TURN_MS } from './least-work.ts'
 import { type Prober, type Received, send, type ServerUnderTest, startProber, startServer } from './processes.ts'
 

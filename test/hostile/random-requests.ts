@@ -1,5 +1,5 @@
 import type { Random } from '@tenure/kube'
-import { randomBody } from './bodies.ts'
+import { randomBody } from './requests/random-body.ts'
 import type { HttpRoute, Schema } from './http-routes.ts'
 import type { Ending } from './raw-http.ts'
 
