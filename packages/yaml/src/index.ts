@@ -1,4 +1,5 @@
-export { readYaml, type DuplicateKeys, type YamlContent } from './read/read-yaml.ts'
+export { readYaml, type DuplicateKeys, type YamlContent, type YamlReadOptions } from './read/read-yaml.ts'
+export { YamlTooLargeError } from './read/document.ts'
 export { decodeYaml, type DecodedYaml } from './read/encoding.ts'
 export { YamlError } from './read/cursor.ts'
 export { writeYaml, type YamlWriteOptions, type YamlValue } from './write/write-yaml.ts'

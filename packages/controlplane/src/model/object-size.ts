@@ -6,7 +6,7 @@ export const MAX_STORED_BYTES = 1.5 * 1024 * 1024
 const MAX_BYTES_PER_CHARACTER = 6
 
 /** kube-apiserver passes etcd's message on with status 500, which clients take for a failure of the server. */
-const tooLargeToStore = (): StatusError =>
+export const tooLargeToStore = (): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
 
 /**

@@ -12,20 +12,29 @@ export class YamlError extends Error {
   }
 }
 
-export interface Mark {
-  readonly at: number
-  /** From 0. */
-  readonly line: number
-  readonly column: number
-}
-
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
 const NEL = 0x85
 const LINE_SEPARATOR = 0x20_28
 const PARAGRAPH_SEPARATOR = 0x20_29
 
+function isBreakCode(code: number): boolean {
+  if (code > CARRIAGE_RETURN && code < NEL) return false
+  return (
+    code === LINE_FEED ||
+    code === CARRIAGE_RETURN ||
+    code === NEL ||
+    code === LINE_SEPARATOR ||
+    code === PARAGRAPH_SEPARATOR
+  )
+}
+
 export class Cursor {
   readonly text: string
   at = 0
+  /** From 0. */
   line = 0
   #lineStart = 0
 
@@ -39,10 +48,6 @@ export class Cursor {
     return this.at - this.#lineStart
   }
 
-  get mark(): Mark {
-    return { at: this.at, line: this.line, column: this.column }
-  }
-
   /** Empty at the end. */
   peek(ahead = 0): string {
     return this.text.charAt(this.at + ahead)
@@ -51,12 +56,11 @@ export class Cursor {
   /** A space or a tab. */
   isBlank(ahead = 0): boolean {
     const code = this.text.charCodeAt(this.at + ahead)
-    return code === 32 || code === 9
+    return code === SPACE || code === TAB
   }
 
   isBreak(ahead = 0): boolean {
-    const code = this.text.charCodeAt(this.at + ahead)
-    return code === 10 || code === 13 || code === NEL || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR
+    return isBreakCode(this.text.charCodeAt(this.at + ahead))
   }
 
   isEnd(ahead = 0): boolean {
@@ -95,7 +99,7 @@ export class Cursor {
   readBreak(): string {
     if (!this.isBreak()) return ''
     const code = this.text.charCodeAt(this.at)
-    this.at += code === 13 && this.text.charCodeAt(this.at + 1) === 10 ? 2 : 1
+    this.at += code === CARRIAGE_RETURN && this.text.charCodeAt(this.at + 1) === LINE_FEED ? 2 : 1
     this.line++
     this.#lineStart = this.at
     return code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR ? String.fromCharCode(code) : '\n'
@@ -108,8 +112,9 @@ export class Cursor {
     this.#lineStart = this.at
   }
 
-  error(problem: string, context?: Mark): YamlError {
+  /** `contextLine`: where the part begins that is wrong. */
+  error(problem: string, contextLine?: number): YamlError {
     if (this.line > 0) return new YamlError(problem, this.line + 1)
-    return new YamlError(problem, context?.line)
+    return new YamlError(problem, contextLine)
   }
 }

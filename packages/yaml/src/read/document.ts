@@ -1,6 +1,5 @@
 /** Parses the first document of a YAML text as a tree. Scalars and repeated keys are resolved later. */
 import { YamlError } from './cursor.ts'
-import type { Mark } from './cursor.ts'
 import { Scanner } from './scanner.ts'
 import type { Token } from './tokens.ts'
 
@@ -42,30 +41,59 @@ export const MAX_DEPTH = 500
 
 const CONTROL = /[^\t\n\r -~\u0085\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 
+/** The text is larger as JSON than its reader allows. */
+export class YamlTooLargeError extends Error {}
+
 /** Undefined if the text has only comments. Throws an Error with the reason if it is malformed. */
-export function readDocument(text: string): YamlNode | undefined {
+export function readDocument(text: string, maxJsonBytes = Infinity): YamlNode | undefined {
   if (CONTROL.test(text)) throw new YamlError('control characters are not allowed', undefined)
-  return new Parser(new Scanner(text)).document()
+  return new Parser(new Scanner(text), maxJsonBytes).document()
 }
+
+/** The least bytes that a node takes in JSON: a value of one character and a separator. */
+const MIN_NODE_BYTES = 2
+/** The quotes and the colon of a key. */
+const KEY_BYTES = 3
+/** `null`, besides its separator. */
+const ABSENT_BYTES = 3
+/** Longer text that begins with a letter is surely text, and not `false`. */
+const MAX_WORD_LENGTH = 5
 
 type TokenType = Token['type']
 interface Properties {
   readonly anchor: string
   readonly tag: string
-  readonly start: Mark
+  readonly start: number
 }
 
 const AFTER_DOCUMENT: readonly TokenType[] = ['version', 'handle', 'document start', 'document end', 'stream end']
 const AFTER_KEY: readonly TokenType[] = ['key', 'value', 'block end']
+const AFTER_ENTRY: readonly TokenType[] = ['block entry', 'block end']
+const AFTER_INDENTLESS_ENTRY: readonly TokenType[] = ['block entry', ...AFTER_KEY]
+const AFTER_PAIR: readonly TokenType[] = ['flow entry', 'flow sequence end']
+const AFTER_PAIR_KEY: readonly TokenType[] = ['value', ...AFTER_PAIR]
+const AFTER_FLOW_VALUE: readonly TokenType[] = ['flow entry', 'flow mapping end']
+const AFTER_FLOW_KEY: readonly TokenType[] = ['value', ...AFTER_FLOW_VALUE]
+
+interface Place {
+  readonly isBlock: boolean
+  readonly isIndentless: boolean
+}
+const IN_BLOCK: Place = { isBlock: true, isIndentless: false }
+const BELOW_KEY: Place = { isBlock: true, isIndentless: true }
+const IN_FLOW: Place = { isBlock: false, isIndentless: false }
 
 class Parser {
   readonly #scanner: Scanner
   readonly #anchors = new Map<string, YamlNode>()
   readonly #handles = new Map<string, string>()
   #depth = 0
+  /** The bytes that are left for JSON. */
+  #left: number
 
-  constructor(scanner: Scanner) {
+  constructor(scanner: Scanner, maxJsonBytes: number) {
     this.#scanner = scanner
+    this.#left = maxJsonBytes
   }
 
   /** kube-apiserver reads one document and ignores the rest, valid or not. */
@@ -85,7 +113,7 @@ class Parser {
       const { start } = this.#peek()
       if (this.#is(AFTER_DOCUMENT)) return absent(start)
     }
-    const root = this.#node({ isBlock: true, isIndentless: false })
+    const root = this.#node(IN_BLOCK)
     // Only the next token shows whether the root is the key of a mapping.
     this.#peek()
     return root
@@ -106,8 +134,8 @@ class Parser {
     return token
   }
 
-  #expect(type: TokenType, problem: string, context?: Mark): void {
-    if (!this.#takeIf(type)) throw unexpected(problem, this.#peek().start, context)
+  #expect(type: TokenType, problem: string, contextLine?: number): void {
+    if (!this.#takeIf(type)) throw unexpected(problem, this.#peek().start, contextLine)
   }
 
   #directives(): void {
@@ -126,9 +154,18 @@ class Parser {
     }
   }
 
-  #node(place: { readonly isBlock: boolean; readonly isIndentless: boolean }): YamlNode {
-    const alias = this.#takeIf('alias')
-    if (alias?.type === 'alias') return this.#alias(alias.name, alias.start)
+  #node(place: Place): YamlNode {
+    const token = this.#peek()
+    this.#count(MIN_NODE_BYTES)
+    if (token.type === 'alias') {
+      this.#scanner.skip()
+      return this.#alias(token.name, token.start)
+    }
+    if (token.type === 'scalar' && this.#depth < MAX_DEPTH) {
+      this.#scanner.skip()
+      if (!token.isPlain || isSurelyText(token.text)) this.#count(token.text.length)
+      return { kind: 'scalar', text: token.text, tag: '', isPlain: token.isPlain, line: token.start + 1 }
+    }
     const properties = this.#properties()
     if (++this.#depth > MAX_DEPTH) throw unexpected('exceeded max depth', this.#peek().start)
     const node = this.#content(properties, place)
@@ -136,10 +173,21 @@ class Parser {
     return node
   }
 
-  #alias(name: string, start: Mark): YamlAlias {
+  #count(bytes: number): void {
+    this.#left -= bytes
+    if (this.#left < 0) throw new YamlTooLargeError('yaml: the document is too large')
+  }
+
+  /** A node without content: null. */
+  #absent(line: number): YamlScalar {
+    this.#count(MIN_NODE_BYTES + ABSENT_BYTES)
+    return absent(line)
+  }
+
+  #alias(name: string, start: number): YamlAlias {
     const target = this.#anchors.get(name)
     if (!target) throw new YamlError(`unknown anchor '${name}' referenced`, undefined)
-    return { kind: 'alias', name, target, line: start.line + 1 }
+    return { kind: 'alias', name, target, line: start + 1 }
   }
 
   #properties(): Properties {
@@ -155,17 +203,17 @@ class Parser {
     }
   }
 
-  #fullTag(handle: string, suffix: string, start: Mark, at: Mark): string {
+  #fullTag(handle: string, suffix: string, start: number, at: number): string {
     if (handle === '') return suffix
     const prefix = this.#handles.get(handle)
     if (prefix === undefined) throw unexpected('found undefined tag handle', at, start)
     return prefix + suffix
   }
 
-  #content(properties: Properties, place: { readonly isBlock: boolean; readonly isIndentless: boolean }): YamlNode {
+  #content(properties: Properties, place: Place): YamlNode {
     const { anchor, tag, start } = properties
     const token = this.#peek()
-    const line = start.line + 1
+    const line = start + 1
     if (token.type === 'scalar') {
       this.#scanner.skip()
       return this.#named(anchor, { kind: 'scalar', text: token.text, tag, isPlain: token.isPlain, line })
@@ -197,15 +245,15 @@ class Parser {
   }
 
   /** A node, or an absent one if one of these tokens follows. */
-  #orAbsent(before: readonly TokenType[], mark: Mark, isIndentless: boolean): YamlNode {
-    return this.#is(before) ? absent(mark) : this.#node({ isBlock: true, isIndentless })
+  #orAbsent(before: readonly TokenType[], mark: number, isIndentless: boolean): YamlNode {
+    return this.#is(before) ? this.#absent(mark) : this.#node(isIndentless ? BELOW_KEY : IN_BLOCK)
   }
 
   #blockSequence(items: YamlNode[]): void {
     const { start } = this.#peek()
     this.#scanner.skip()
     for (let entry = this.#takeIf('block entry'); entry; entry = this.#takeIf('block entry')) {
-      items.push(this.#orAbsent(['block entry', 'block end'], entry.end, false))
+      items.push(this.#orAbsent(AFTER_ENTRY, entry.end, false))
     }
     this.#expect('block end', "did not find expected '-' indicator", start)
   }
@@ -213,7 +261,7 @@ class Parser {
   /** The items of a key may have the same indentation as the key. */
   #indentless(items: YamlNode[]): void {
     for (let entry = this.#takeIf('block entry'); entry; entry = this.#takeIf('block entry')) {
-      items.push(this.#orAbsent(['block entry', ...AFTER_KEY], entry.end, false))
+      items.push(this.#orAbsent(AFTER_INDENTLESS_ENTRY, entry.end, false))
     }
   }
 
@@ -221,9 +269,10 @@ class Parser {
     const { start } = this.#peek()
     this.#scanner.skip()
     for (let sign = this.#takeIf('key'); sign; sign = this.#takeIf('key')) {
+      this.#count(KEY_BYTES)
       const key = this.#orAbsent(AFTER_KEY, sign.end, true)
       const colon = this.#takeIf('value')
-      entries.push([key, colon ? this.#orAbsent(AFTER_KEY, colon.end, true) : absent(this.#peek().start)])
+      entries.push([key, colon ? this.#orAbsent(AFTER_KEY, colon.end, true) : this.#absent(this.#peek().start)])
     }
     this.#expect('block end', 'did not find expected key', start)
   }
@@ -242,13 +291,13 @@ class Parser {
   }
 
   /** `[a: b]` is a list with a mapping. */
-  #pair({ line }: Mark): YamlMapping {
-    const ends: readonly TokenType[] = ['flow entry', 'flow sequence end']
-    const isThere = !this.#is(['value', ...ends])
-    const key = isThere ? this.#flowNode() : absent(this.#peek().end)
+  #pair(line: number): YamlMapping {
+    const isThere = !this.#is(AFTER_PAIR_KEY)
+    const key = isThere ? this.#flowNode() : this.#absent(this.#peek().end)
+    this.#count(KEY_BYTES)
     // The YAML reader of kube-apiserver drops the token after a missing key.
     if (!isThere) this.#scanner.skip()
-    return { kind: 'mapping', entries: [[key, this.#flowValue(ends)]], line: line + 1 }
+    return { kind: 'mapping', entries: [[key, this.#flowValue(AFTER_PAIR)]], line: line + 1 }
   }
 
   #flowMapping(entries: (readonly [YamlNode, YamlNode])[]): void {
@@ -259,30 +308,33 @@ class Parser {
         this.#expect('flow entry', "did not find expected ',' or '}'", start)
         if (this.#takeIf('flow mapping end')) return
       }
+      this.#count(KEY_BYTES)
       if (this.#takeIf('key')) {
-        const isThere = !this.#is(['value', 'flow entry', 'flow mapping end'])
-        const key = isThere ? this.#flowNode() : absent(this.#peek().start)
-        entries.push([key, this.#flowValue(['flow entry', 'flow mapping end'])])
+        const isThere = !this.#is(AFTER_FLOW_KEY)
+        const key = isThere ? this.#flowNode() : this.#absent(this.#peek().start)
+        entries.push([key, this.#flowValue(AFTER_FLOW_VALUE)])
       } else {
         const key = this.#flowNode()
-        entries.push([key, absent(this.#peek().start)])
+        entries.push([key, this.#absent(this.#peek().start)])
       }
     }
   }
 
   #flowValue(ends: readonly TokenType[]): YamlNode {
     const isThere = this.#takeIf('value') !== undefined && !this.#is(ends)
-    return isThere ? this.#flowNode() : absent(this.#peek().start)
+    return isThere ? this.#flowNode() : this.#absent(this.#peek().start)
   }
 
   #flowNode(): YamlNode {
-    return this.#node({ isBlock: false, isIndentless: false })
+    return this.#node(IN_FLOW)
   }
 }
 
-const absent = ({ line }: Mark): YamlScalar => ({ kind: 'scalar', text: '', tag: '', isPlain: true, line: line + 1 })
+const absent = (line: number): YamlScalar => ({ kind: 'scalar', text: '', tag: '', isPlain: true, line: line + 1 })
+
+const isSurelyText = (text: string): boolean => text.length > MAX_WORD_LENGTH && /^[a-z]/i.test(text)
 
 /** These errors count lines from 0, as in kube-apiserver. */
-function unexpected(problem: string, at: Mark, context?: Mark): YamlError {
-  return new YamlError(problem, at.line > 0 ? at.line : context?.line)
+function unexpected(problem: string, at: number, contextLine?: number): YamlError {
+  return new YamlError(problem, at > 0 ? at : contextLine)
 }

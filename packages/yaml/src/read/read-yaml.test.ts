@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { YamlTooLargeError } from './document.ts'
 import { readYaml } from './read-yaml.ts'
 
 const bomb = (levels: number): string =>
@@ -151,4 +153,27 @@ test('a number with a million digits is a float or a text', () => {
     `0x${'f'.repeat(1_000_000)}`,
     1,
   ])
+})
+
+test.each([
+  ['a flow list of numbers', `[${'1,'.repeat(600)}]`],
+  ['a flow list of empty lists', `[${'[],'.repeat(600)}]`],
+  ['absent values', '-\n'.repeat(600)],
+  ['keys', Array.from({ length: 300 }, (_, index) => `${index}:\n`).join('')],
+  ['a flow mapping of keys', `{${Array.from({ length: 300 }, (_, index) => index).join(',')}}`],
+  ['text', `a: ${'b'.repeat(1_500)}`],
+  ['quoted text', `"${'1'.repeat(1_500)}"`],
+])('a text whose JSON is larger than allowed is refused: %s', (_, text) => {
+  expect(() => readYaml(text, { maxJsonBytes: 1_000 })).toThrow(YamlTooLargeError)
+  expect(readYaml(text)).toHaveProperty('value')
+})
+
+test('a text whose JSON is not larger than allowed is read', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: fc.constantFrom('a', '1', '-', '~', ' ', '"', 'é') }), (value) => {
+      const json = JSON.stringify(value)
+      // The separator after the document counts.
+      expect(readYaml(json, { maxJsonBytes: Buffer.byteLength(json) + 1 })).toHaveProperty('value')
+    }),
+  )
 })

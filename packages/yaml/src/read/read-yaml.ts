@@ -2,7 +2,7 @@ import { goQuote } from '../go-quote.ts'
 import { MAX_DEPTH, readDocument, STANDARD_TAG } from './document.ts'
 import type { YamlAlias, YamlMapping, YamlNode, YamlScalar } from './document.ts'
 import { jsonName, keyIdentity, shownKey } from './keys.ts'
-import { scalarValue } from './scalars.ts'
+import { jsonNumber, scalarValue } from './scalars.ts'
 import type { ScalarValue } from './scalars.ts'
 
 /** Duplicate keys found while parsing, as messages: one for the error that lists all, and one warning each. */
@@ -18,12 +18,20 @@ export interface YamlContent {
   readonly duplicateKeys?: DuplicateKeys
 }
 
+export interface YamlReadOptions {
+  /**
+   * A text whose JSON is surely larger is refused with a `YamlTooLargeError` before it is read to the end. Keys count
+   * even if others replace them. Default: no limit.
+   */
+  readonly maxJsonBytes?: number
+}
+
 /**
  * Reads the first document of a YAML text as sigs.k8s.io/yaml does. The last of duplicate keys wins, and duplicates are
  * reported. Throws an Error with the reason if the text is malformed.
  */
-export function readYaml(text: string): YamlContent {
-  const document = readDocument(text)
+export function readYaml(text: string, { maxJsonBytes = Infinity }: YamlReadOptions = {}): YamlContent {
+  const document = readDocument(text, maxJsonBytes)
   if (!document) return { value: null }
   const reading = new DocumentReader()
   const value = reading.jsonOf(document, 0)
@@ -74,7 +82,8 @@ class DocumentReader {
     this.#enter(depth)
     switch (node.kind) {
       case 'scalar':
-        return jsonScalar(this.#scalar(node))
+        // Most numbers are small: they need no bigint on the way.
+        return (this.#isSimple(node) ? jsonNumber(node.text) : undefined) ?? jsonScalar(this.#scalar(node))
       case 'sequence':
         return node.items.map((item) => this.jsonOf(item, depth + 1))
       case 'mapping': {
@@ -111,6 +120,10 @@ class DocumentReader {
     if (node.kind !== 'scalar') throw new Error(`yaml: invalid map key: ${shown(this.jsonOf(node, depth))}`)
     this.#enter(depth)
     return this.#scalar(node)
+  }
+
+  #isSimple({ tag, isPlain }: YamlScalar): boolean {
+    return isPlain && tag === '' && this.#open.size === 0
   }
 
   #scalar(node: YamlScalar): ScalarValue {

@@ -59,6 +59,11 @@ const MAX_DIGITS = 64
 const MIN_SIGNED = -(2n ** 63n)
 const MAX_UNSIGNED = 2n ** 64n
 
+/** The value in JSON, which has no whole numbers of its own. */
+export function jsonNumber(text: string): number | undefined {
+  return SMALL.test(text) ? Number(text) : undefined
+}
+
 export function plainValue(text: string): ScalarValue {
   const word = WORDS.get(text)
   if (word !== undefined) return word

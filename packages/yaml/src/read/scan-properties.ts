@@ -1,9 +1,9 @@
 /** Scans the properties of a node or a document: anchors, aliases, tags and directives. */
-import type { Cursor, Mark } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
 
 /** The name of an anchor or alias after its indicator. */
 export function scanName(cursor: Cursor): string {
-  const start = cursor.mark
+  const start = cursor.line
   cursor.skip()
   const name = take(cursor, /[\w-]*/y)
   if (name === '' || !(cursor.isSpaceOrEnd() || '?:,]}%@`'.includes(cursor.peek()))) {
@@ -21,13 +21,13 @@ export interface Tag {
 const URI = /(?:[\w\-;/?:@&=+$,.!~*'()[\]]|%[\da-fA-F]{2})*/y
 
 export function scanTag(cursor: Cursor): Tag {
-  const start = cursor.mark
+  const start = cursor.line
   const tag = cursor.peek(1) === '<' ? verbatim(cursor, start) : shorthand(cursor, start)
   if (!cursor.isSpaceOrEnd()) throw cursor.error('did not find expected whitespace or line break', start)
   return tag
 }
 
-function verbatim(cursor: Cursor, start: Mark): Tag {
+function verbatim(cursor: Cursor, start: number): Tag {
   cursor.skip(2)
   const suffix = uri(cursor, start)
   if (cursor.peek() !== '>') throw cursor.error("did not find the expected '>'", start)
@@ -35,7 +35,7 @@ function verbatim(cursor: Cursor, start: Mark): Tag {
   return { handle: '', suffix }
 }
 
-function shorthand(cursor: Cursor, start: Mark): Tag {
+function shorthand(cursor: Cursor, start: number): Tag {
   const handle = take(cursor, /![\w-]*!/y)
   if (handle !== '') return { handle, suffix: uri(cursor, start) }
   cursor.skip()
@@ -44,13 +44,13 @@ function shorthand(cursor: Cursor, start: Mark): Tag {
   return suffix === '' ? { handle: '', suffix: '!' } : { handle: '!', suffix }
 }
 
-function uri(cursor: Cursor, start: Mark): string {
+function uri(cursor: Cursor, start: number): string {
   const text = takeUri(cursor, start)
   if (text === '') throw cursor.error('did not find expected tag URI', start)
   return text
 }
 
-function takeUri(cursor: Cursor, start: Mark): string {
+function takeUri(cursor: Cursor, start: number): string {
   const text = take(cursor, URI)
   if (cursor.peek() === '%') throw cursor.error('did not find URI escaped octet', start)
   try {
@@ -72,7 +72,7 @@ export type Directive =
   | { readonly type: 'handle'; readonly handle: string; readonly prefix: string }
 
 export function scanDirective(cursor: Cursor): Directive {
-  const start = cursor.mark
+  const start = cursor.line
   cursor.skip()
   const name = take(cursor, /[\w-]*/y)
   if (name === '') throw cursor.error('could not find expected directive name', start)
@@ -86,7 +86,7 @@ export function scanDirective(cursor: Cursor): Directive {
   return directive
 }
 
-function version(cursor: Cursor, start: Mark): Directive {
+function version(cursor: Cursor, start: number): Directive {
   cursor.skipBlanks()
   const major = take(cursor, /\d*/y)
   if (major === '') throw cursor.error('did not find expected version number', start)
@@ -97,7 +97,7 @@ function version(cursor: Cursor, start: Mark): Directive {
   return { type: 'version', version: `${Number(major)}.${Number(minor)}` }
 }
 
-function handle(cursor: Cursor, start: Mark): Directive {
+function handle(cursor: Cursor, start: number): Directive {
   cursor.skipBlanks()
   const name = take(cursor, /![\w-]*!|!/y)
   if (name === '') throw cursor.error("did not find expected '!'", start)

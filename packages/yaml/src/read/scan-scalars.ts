@@ -1,11 +1,13 @@
 /** Scans the text of scalars: plain, quoted and block. */
-import type { Cursor, Mark } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
 
-/** The context of a scalar: its indentation, and whether it is in a flow collection. */
-export interface ScalarPlace {
-  readonly indent: number
-  readonly isFlow: boolean
-}
+const COMMA = 0x2c
+const COLON = 0x3a
+const QUESTION_MARK = 0x3f
+const OPENING_BRACKET = 0x5b
+const CLOSING_BRACKET = 0x5d
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
 
 /** White space inside a scalar: on one line it is kept, and a line break becomes a space. */
 class Gap {
@@ -56,8 +58,9 @@ export interface PlainScalar {
   readonly endsLine: boolean
 }
 
-export function scanPlain(cursor: Cursor, { indent, isFlow }: ScalarPlace): PlainScalar {
-  const start = cursor.mark
+/** `indent`: that of the collection around it; `isFlow`: that is a flow collection. */
+export function scanPlain(cursor: Cursor, indent: number, isFlow: boolean): PlainScalar {
+  const start = cursor.line
   const least = indent + 1
   const checkTab = (): void => {
     if (cursor.column < least && cursor.peek() === '\t') {
@@ -65,29 +68,49 @@ export function scanPlain(cursor: Cursor, { indent, isFlow }: ScalarPlace): Plai
     }
   }
   let text = ''
-  let gap = new Gap()
+  let gap: Gap | undefined
   for (;;) {
     if (cursor.isDocumentIndicator() || cursor.peek() === '#') break
     const from = cursor.at
-    while (!cursor.isSpaceOrEnd() && !endsPlain(cursor, isFlow)) cursor.skip()
+    cursor.at = endOfWord(cursor, isFlow)
     if (cursor.at > from) {
-      text += gap.text() + cursor.text.slice(from, cursor.at)
-      gap = new Gap()
+      const word = cursor.text.slice(from, cursor.at)
+      text = gap ? text + gap.text() + word : word
+      gap = undefined
     }
     if (!cursor.isBlank() && !cursor.isBreak()) break
+    gap ??= new Gap()
     gap.take(cursor, checkTab)
     if (!isFlow && cursor.column < least) break
   }
-  return { text, endsLine: gap.isBroken }
+  return { text, endsLine: gap?.isBroken ?? false }
 }
 
-function endsPlain(cursor: Cursor, isFlow: boolean): boolean {
-  const letter = cursor.peek()
-  return letter === ':' ? cursor.isSpaceOrEnd(1) : isFlow && ',?[]{}'.includes(letter)
+/** The index after the characters of plain text before the next white space. */
+function endOfWord(cursor: Cursor, isFlow: boolean): number {
+  const { text, at: from } = cursor
+  let at = from
+  for (; !cursor.isSpaceOrEnd(at - from); at++) {
+    switch (text.charCodeAt(at)) {
+      case COLON:
+        if (cursor.isSpaceOrEnd(at - from + 1)) return at
+        break
+      case COMMA:
+      case QUESTION_MARK:
+      case OPENING_BRACKET:
+      case CLOSING_BRACKET:
+      case OPENING_BRACE:
+      case CLOSING_BRACE:
+        if (isFlow) return at
+        break
+      default:
+    }
+  }
+  return at
 }
 
 export function scanQuoted(cursor: Cursor): string {
-  const start = cursor.mark
+  const start = cursor.line
   const quote = cursor.peek()
   cursor.skip()
   let text = ''
@@ -146,7 +169,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 const HEXADECIMAL: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
-function scanEscape(cursor: Cursor, start: Mark): string {
+function scanEscape(cursor: Cursor, start: number): string {
   const letter = cursor.peek(1)
   const plain = Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : undefined
   if (plain !== undefined) {
@@ -170,7 +193,7 @@ function scanEscape(cursor: Cursor, start: Mark): string {
 
 /** A block scalar, below `|` or `>`. */
 export function scanBlock(cursor: Cursor, parentIndent: number): string {
-  const start = cursor.mark
+  const start = cursor.line
   const isLiteral = cursor.peek() === '|'
   cursor.skip()
   const { keeps, increment } = scanBlockHeader(cursor, start)
@@ -200,7 +223,7 @@ interface BlockHeader {
   readonly increment: number
 }
 
-function scanBlockHeader(cursor: Cursor, start: Mark): BlockHeader {
+function scanBlockHeader(cursor: Cursor, start: number): BlockHeader {
   const found = /[-+]\d?|\d[-+]?/y
   found.lastIndex = cursor.at
   const header = found.exec(cursor.text)?.[0] ?? ''
@@ -220,10 +243,10 @@ class BlockLines {
   /** 0 until known. */
   indent = 0
   readonly #cursor: Cursor
-  readonly #start: Mark
+  readonly #start: number
   readonly #parentIndent: number
 
-  constructor(cursor: Cursor, start: Mark, parentIndent: number) {
+  constructor(cursor: Cursor, start: number, parentIndent: number) {
     this.#cursor = cursor
     this.#start = start
     this.#parentIndent = parentIndent

@@ -3,14 +3,15 @@
  * line and limited in length, tabs do not indent, and indentation does not count in flow collections.
  */
 import { Cursor } from './cursor.ts'
-import type { Mark } from './cursor.ts'
 import { scanDirective, scanName, scanTag } from './scan-properties.ts'
 import { scanBlock, scanPlain, scanQuoted } from './scan-scalars.ts'
 import type { Plain, Token } from './tokens.ts'
 
 /** A token that becomes a key if a colon follows. */
 interface PossibleKey {
-  readonly mark: Mark
+  readonly at: number
+  readonly line: number
+  readonly column: number
   /** Number of tokens before it. */
   readonly number: number
   /** No other token is allowed here. */
@@ -18,6 +19,8 @@ interface PossibleKey {
 }
 
 const MAX_KEY_LENGTH = 1024
+/** The level of a token that cannot begin a key. */
+const NO_KEY = -1
 /** Consumed tokens are removed in batches of this size, which costs less than removing each. */
 const CONSUMED_BATCH = 256
 const INDICATORS = '-?:,[]{}#&*!|>\'"%@`'
@@ -34,8 +37,6 @@ export class Scanner {
   readonly #indents: number[] = []
   /** One for the block context, and one for each open flow collection. */
   readonly #keys: (PossibleKey | undefined)[] = [undefined]
-  /** The level of the possible key that starts at a token, by the token's number; so that deep nesting costs nothing. */
-  readonly #levels = new Map<number, number>()
   /** The next token, once it is known. */
   #next: Token | undefined
   #allowsKey = true
@@ -51,14 +52,13 @@ export class Scanner {
     this.#next = this.#tokens[this.#taken]
     if (this.#next) return this.#next
     // After the end, every token is the end.
-    const { mark } = this.#cursor
-    return { type: 'stream end', start: mark, end: mark }
+    const { line } = this.#cursor
+    return { type: 'stream end', start: line, end: line, keyLevel: NO_KEY }
   }
 
   skip(): void {
     this.peek()
     this.#next = undefined
-    this.#levels.delete(this.#forgotten + this.#taken)
     this.#taken++
     if (this.#taken < CONSUMED_BATCH) return
     this.#tokens = this.#tokens.slice(this.#taken)
@@ -70,9 +70,9 @@ export class Scanner {
   #needsMore(): boolean {
     if (this.#hasEnded) return false
     if (this.#taken === this.#tokens.length) return true
-    const number = this.#forgotten + this.#taken
-    const level = this.#levels.get(number)
-    return level !== undefined && this.#keys[level]?.number === number && this.#isValid(level)
+    // The token knows the level of its key, so that deep nesting costs nothing.
+    const level = this.#tokens[this.#taken]?.keyLevel ?? NO_KEY
+    return level !== NO_KEY && this.#keys[level]?.number === this.#forgotten + this.#taken && this.#isValid(level)
   }
 
   get #isFlow(): boolean {
@@ -103,12 +103,12 @@ export class Scanner {
         return this.#add('flow entry')
       case '*':
       case '&':
-        return this.#fetchKeyPart(() => ({ type: letter === '*' ? 'alias' : 'anchor', name: scanName(cursor) }))
+        return this.#fetchName(letter === '*' ? 'alias' : 'anchor')
       case '!':
-        return this.#fetchKeyPart(() => ({ type: 'tag', ...scanTag(cursor) }))
+        return this.#fetchTag()
       case "'":
       case '"':
-        return this.#fetchKeyPart(() => ({ type: 'scalar', text: scanQuoted(cursor), isPlain: false }))
+        return this.#fetchQuoted()
       default:
         return this.#fetchOther(letter)
     }
@@ -139,43 +139,47 @@ export class Scanner {
     }
   }
 
-  #add(type: Plain, length = 1): void {
-    const start = this.#cursor.mark
+  #add(type: Plain, length = 1, keyLevel = NO_KEY): void {
+    const { line } = this.#cursor
     this.#cursor.skip(length)
-    this.#tokens.push({ type, start, end: this.#cursor.mark })
+    this.#tokens.push({ type, start: line, end: line, keyLevel })
   }
 
   /** A deeper column starts a collection. */
-  #roll(type: 'block sequence' | 'block mapping', mark: Mark, at = this.#tokens.length): void {
-    if (this.#isFlow || this.#indent >= mark.column) return
+  #roll(
+    type: 'block sequence' | 'block mapping',
+    { line, column }: { readonly line: number; readonly column: number },
+    at = this.#tokens.length,
+  ): void {
+    if (this.#isFlow || this.#indent >= column) return
     this.#indents.push(this.#indent)
-    this.#indent = mark.column
-    this.#tokens.splice(at, 0, { type, start: mark, end: mark })
+    this.#indent = column
+    this.#tokens.splice(at, 0, { type, start: line, end: line, keyLevel: NO_KEY })
   }
 
   /** A shallower column ends collections. */
   #unroll(column: number): void {
     if (this.#isFlow) return
     while (this.#indent > column) {
-      const { mark } = this.#cursor
-      this.#tokens.push({ type: 'block end', start: mark, end: mark })
+      this.#add('block end', 0)
       this.#indent = this.#indents.pop() ?? -1
     }
   }
 
-  #saveKey(): void {
-    if (!this.#allowsKey) return
+  /** The next token may be a key. Returns its level, for the token. */
+  #saveKey(): number {
+    if (!this.#allowsKey) return NO_KEY
     this.#dropKey()
-    const { mark } = this.#cursor
-    const isRequired = !this.#isFlow && this.#indent === mark.column
-    const number = this.#forgotten + this.#tokens.length
-    this.#keys[this.#keys.length - 1] = { mark, number, isRequired }
-    this.#levels.set(number, this.#keys.length - 1)
+    const { at, line, column } = this.#cursor
+    const isRequired = !this.#isFlow && this.#indent === column
+    const level = this.#keys.length - 1
+    this.#keys[level] = { at, line, column, number: this.#forgotten + this.#tokens.length, isRequired }
+    return level
   }
 
   #dropKey(): void {
     const key = this.#keys.at(-1)
-    if (key?.isRequired) throw this.#cursor.error("could not find expected ':'", key.mark)
+    if (key?.isRequired) throw this.#cursor.error("could not find expected ':'", key.line)
     this.#keys[this.#keys.length - 1] = undefined
   }
 
@@ -183,8 +187,8 @@ export class Scanner {
     const key = this.#keys.at(level)
     if (!key) return false
     const { line, at } = this.#cursor
-    if (key.mark.line === line && key.mark.at + MAX_KEY_LENGTH >= at) return true
-    if (key.isRequired) throw this.#cursor.error("could not find expected ':'", key.mark)
+    if (key.line === line && key.at + MAX_KEY_LENGTH >= at) return true
+    if (key.isRequired) throw this.#cursor.error("could not find expected ':'", key.line)
     this.#keys[level < 0 ? this.#keys.length + level : level] = undefined
     return false
   }
@@ -200,9 +204,9 @@ export class Scanner {
 
   #fetchDirective(): void {
     this.#beginDocument()
-    const start = this.#cursor.mark
+    const start = this.#cursor.line
     const directive = scanDirective(this.#cursor)
-    this.#tokens.push({ ...directive, start, end: this.#cursor.mark })
+    this.#tokens.push({ ...directive, start, end: this.#cursor.line, keyLevel: NO_KEY })
   }
 
   #fetchDocument(type: 'document start' | 'document end'): void {
@@ -217,10 +221,10 @@ export class Scanner {
   }
 
   #fetchOpening(type: 'flow sequence' | 'flow mapping'): void {
-    this.#saveKey()
+    const level = this.#saveKey()
     this.#keys.push(undefined)
     this.#allowsKey = true
-    this.#add(type)
+    this.#add(type, 1, level)
   }
 
   #fetchClosing(type: 'flow sequence end' | 'flow mapping end'): void {
@@ -233,7 +237,7 @@ export class Scanner {
   #fetchEntry(): void {
     if (!this.#isFlow) {
       if (!this.#allowsKey) throw this.#cursor.error('block sequence entries are not allowed in this context')
-      this.#roll('block sequence', this.#cursor.mark)
+      this.#roll('block sequence', this.#cursor)
     }
     this.#dropKey()
     this.#allowsKey = true
@@ -243,7 +247,7 @@ export class Scanner {
   #fetchKey(): void {
     if (!this.#isFlow) {
       if (!this.#allowsKey) throw this.#cursor.error('mapping keys are not allowed in this context')
-      this.#roll('block mapping', this.#cursor.mark)
+      this.#roll('block mapping', this.#cursor)
     }
     this.#dropKey()
     this.#allowsKey = !this.#isFlow
@@ -254,50 +258,59 @@ export class Scanner {
     const key = this.#isValid(-1) ? this.#keys.at(-1) : undefined
     if (key) {
       const at = key.number - this.#forgotten
-      this.#tokens.splice(at, 0, { type: 'key', start: key.mark, end: key.mark })
-      this.#roll('block mapping', key.mark, at)
+      this.#tokens.splice(at, 0, { type: 'key', start: key.line, end: key.line, keyLevel: NO_KEY })
+      this.#roll('block mapping', key, at)
       this.#keys[this.#keys.length - 1] = undefined
       this.#allowsKey = false
     } else {
       if (!this.#isFlow) {
         if (!this.#allowsKey) throw this.#cursor.error('mapping values are not allowed in this context')
-        this.#roll('block mapping', this.#cursor.mark)
+        this.#roll('block mapping', this.#cursor)
       }
       this.#allowsKey = !this.#isFlow
     }
     this.#add('value')
   }
 
-  #fetchKeyPart(scan: () => Scanned): void {
-    this.#saveKey()
+  #fetchName(type: 'alias' | 'anchor'): void {
+    const keyLevel = this.#saveKey()
     this.#allowsKey = false
-    this.#scanned(scan)
+    const start = this.#cursor.line
+    this.#tokens.push({ type, name: scanName(this.#cursor), start, end: this.#cursor.line, keyLevel })
+  }
+
+  #fetchTag(): void {
+    const keyLevel = this.#saveKey()
+    this.#allowsKey = false
+    const start = this.#cursor.line
+    const { handle, suffix } = scanTag(this.#cursor)
+    this.#tokens.push({ type: 'tag', handle, suffix, start, end: this.#cursor.line, keyLevel })
+  }
+
+  #fetchQuoted(): void {
+    const keyLevel = this.#saveKey()
+    this.#allowsKey = false
+    const start = this.#cursor.line
+    this.#addScalar(scanQuoted(this.#cursor), false, start, keyLevel)
   }
 
   #fetchBlock(): void {
     this.#dropKey()
     this.#allowsKey = true
-    this.#scanned(() => ({ type: 'scalar', text: scanBlock(this.#cursor, this.#indent), isPlain: false }))
+    const start = this.#cursor.line
+    this.#addScalar(scanBlock(this.#cursor, this.#indent), false, start, NO_KEY)
   }
 
   #fetchPlain(): void {
-    this.#saveKey()
+    const keyLevel = this.#saveKey()
     this.#allowsKey = false
-    this.#scanned(() => {
-      const { text, endsLine } = scanPlain(this.#cursor, { indent: this.#indent, isFlow: this.#isFlow })
-      if (endsLine) this.#allowsKey = true
-      return { type: 'scalar', text, isPlain: true }
-    })
+    const start = this.#cursor.line
+    const { text, endsLine } = scanPlain(this.#cursor, this.#indent, this.#isFlow)
+    if (endsLine) this.#allowsKey = true
+    this.#addScalar(text, true, start, keyLevel)
   }
 
-  #scanned(scan: () => Scanned): void {
-    const start = this.#cursor.mark
-    const token = scan()
-    this.#tokens.push({ ...token, start, end: this.#cursor.mark })
+  #addScalar(text: string, isPlain: boolean, start: number, keyLevel: number): void {
+    this.#tokens.push({ type: 'scalar', text, isPlain, start, end: this.#cursor.line, keyLevel })
   }
 }
-
-type Scanned =
-  | { readonly type: 'alias' | 'anchor'; readonly name: string }
-  | { readonly type: 'tag'; readonly handle: string; readonly suffix: string }
-  | { readonly type: 'scalar'; readonly text: string; readonly isPlain: boolean }

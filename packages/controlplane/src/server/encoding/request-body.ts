@@ -1,5 +1,6 @@
 import { badRequest, StatusError } from '../../errors.ts'
 import { JsonSyntaxError, parseJson } from '../../registry/decode/json-text.ts'
+import { MAX_STORED_BYTES, tooLargeToStore } from '../../model/object-size.ts'
 import type { DuplicateKeys } from '@tenure/yaml'
 import { goQuote } from '../../schema/go-text.ts'
 
@@ -103,12 +104,14 @@ function duplicateFields(paths: readonly string[]): DuplicateKeys {
 }
 
 async function parseYaml(text: string, purpose: BodyPurpose): Promise<ParsedBody> {
-  const { readYaml } = await import('@tenure/yaml')
+  const { readYaml, YamlTooLargeError } = await import('@tenure/yaml')
   try {
-    const { value, ...rest } = readYaml(text)
+    // YAML is read much slower than JSON: what cannot be stored is not read to the end.
+    const { value, ...rest } = readYaml(text, { maxJsonBytes: MAX_STORED_BYTES })
     // kube-apiserver takes an empty document for an empty object.
     return { value: value ?? {}, ...rest }
   } catch (error) {
+    if (error instanceof YamlTooLargeError) throw tooLargeToStore()
     throw badRequest(purpose.yaml(error instanceof Error ? error.message : String(error)))
   }
 }
