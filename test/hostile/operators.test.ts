@@ -113,8 +113,11 @@ async function emptyAttacked(): Promise<void> {
   const namespaced = (await collections()).filter(({ isNamespaced }) => isNamespaced)
   const kept = /\/(serviceaccounts|configmaps)$/
   const emptied = [...namespaced.map(({ path }) => path).filter((path) => !kept.test(path)), '/api/v1/events']
+  const claims = '/api/v1/namespaces/hostile/configmaps?labelSelector=claim-controller.io/claim.id'
   await vi.waitFor(async () => {
     for (const path of emptied) await ask('DELETE', inHostile(path))
+    await ask('DELETE', claims)
+    expect((await get<{ items: ObjectSummary[] }>(claims)).items).toEqual([])
     const lists = await Promise.all(
       emptied.map(async (path) => (await get<{ items: ObjectSummary[] }>(inHostile(path))).items.map(() => path)),
     )

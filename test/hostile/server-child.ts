@@ -52,7 +52,11 @@ if (parts === 'all') {
   const address = '127.0.0.1:0'
   void runOperators(
     {
-      operators: operators.map((operator) => ({ operator, settings: defaultValues(operator.config) })),
+      operators: operators.map((operator) => ({
+        operator,
+        // Requests store only in the attacked namespace.
+        settings: { ...defaultValues(operator.config), ...(operator.name === 'claims' && { namespace: 'hostile' }) },
+      })),
       transport: plane.transport,
       clock: systemClock,
       random: systemRandom,
