@@ -1,4 +1,4 @@
-import { type Clock, isConflict, isNotFound, type KubeApi, sleep, type Stored } from '@tenure/kube'
+import { type Clock, type DeleteOptions, isConflict, isNotFound, type KubeApi, sleep, type Stored } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { type Component, type OperatorContext, QueueWorker, type Requeue } from '@tenure/runtime'
 import { claimOf, claimRef } from '../api/claim.ts'
@@ -10,6 +10,8 @@ import { orUndefined } from './uncertain-writes.ts'
 const MAX_REQUEST_MS = 60_000
 /** How often the view is checked for such a write. */
 const CHECK_INTERVAL_MS = 1_000
+
+type Preconditions = NonNullable<DeleteOptions['preconditions']>
 
 /** A claim that no caller will get. */
 interface Abandoned {
@@ -109,9 +111,7 @@ export class AbandonedClaims implements Component {
   async #remove(key: string, signal: AbortSignal): Promise<Requeue | undefined> {
     const abandoned = this.#claims.get(key)
     if (!abandoned) return undefined
-    const isGone = abandoned.isKeyed
-      ? await this.#removeIfOurs(abandoned, signal)
-      : await this.#delete(abandoned.id, { uid: abandoned.uid }, signal)
+    const isGone = await this.#removeOnce(abandoned, signal)
     this.#unfinished.delete(key)
     this.#checkDrained()
     if (!isGone && this.#clock.monotonic() < abandoned.until) return { requeueAfter: CHECK_INTERVAL_MS }
@@ -119,7 +119,20 @@ export class AbandonedClaims implements Component {
     return undefined
   }
 
-  /** Removes a claim unless another call has it. False: there is no such claim. */
+  async #removeOnce(abandoned: Abandoned, signal: AbortSignal): Promise<boolean> {
+    const { id, isKeyed, uid } = abandoned
+    if (isKeyed) return await this.#removeIfOurs(abandoned, signal)
+    try {
+      await this.#delete(id, { uid }, signal)
+      return true
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      // Another object has the name now; a read makes sure.
+      return await this.#removeIfOurs(abandoned, signal)
+    }
+  }
+
+  /** Removes a claim unless another call has it. A conflict is retried: the claim is read again. False: there is no such claim. */
   async #removeIfOurs({ id, nonce }: Abandoned, signal: AbortSignal): Promise<boolean> {
     // The first check asks the server; later ones wait for the watch.
     const isFirst = this.#unfinished.has(nonce)
@@ -128,24 +141,17 @@ export class AbandonedClaims implements Component {
     const object = await orUndefined(this.#api.get(ConfigMap, claimRef(this.#namespace, id), { signal }))
     if (!object || claimOf(object)?.handOut !== nonce) return false
     const { resourceVersion, uid } = object.metadata
-    return await this.#delete(id, { uid, resourceVersion }, signal)
+    await this.#delete(id, { uid, resourceVersion }, signal)
+    return true
   }
 
-  /** A conflict with a resourceVersion is retried: the claim is read again. */
-  async #delete(
-    id: string,
-    preconditions: { readonly uid: string | undefined; readonly resourceVersion?: string },
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #delete(id: string, preconditions: Preconditions, signal: AbortSignal): Promise<void> {
     try {
       const ref = claimRef(this.#namespace, id)
       await this.#api.delete(ConfigMap, ref, { preconditions, propagation: 'Background', signal })
     } catch (error) {
-      // Without a resourceVersion, a conflict means that another object has the name now.
-      const isOther = isConflict(error) && preconditions.resourceVersion === undefined
-      if (!isNotFound(error) && !isOther) throw error
+      if (!isNotFound(error)) throw error
     }
-    return true
   }
 
   async #drained(grace: number): Promise<void> {

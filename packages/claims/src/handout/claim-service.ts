@@ -19,7 +19,8 @@ export { type ClaimServiceOptions, MAX_VALUES_BYTES, type TakenClaim, type TakeR
 
 /** Renewing or releasing a claim may take this long. */
 const CHANGE_TIMEOUT_MS = 10_000
-const MAX_RENEW_ATTEMPTS = 10
+/** Rounds of one call in which the claim was changed by others. */
+const MAX_ATTEMPTS = 10
 
 /** Takes, renews and releases claims, on every replica. */
 export class ClaimService {
@@ -60,7 +61,7 @@ export class ClaimService {
           if (isNotFound(error)) throw claimNotFound()
           // After a lost response the next round reads what was stored.
           const isRetried = isConflict(error) || (isUncertain(error, signal) && !signal.aborted)
-          if (isRetried && attempt < MAX_RENEW_ATTEMPTS) continue
+          if (isRetried && attempt < MAX_ATTEMPTS) continue
           throw new ClaimFailure('TENURE_CLAIM_RENEW_FAILED', 500, 'failed to renew claim', { cause: error })
         }
       }
@@ -71,17 +72,19 @@ export class ClaimService {
   async release(id: string): Promise<void> {
     const { metrics } = this.#options
     const claim = await this.#within(async (signal) => {
-      const loaded = await this.#load(id, false, signal)
-      const { object } = loaded
-      const { uid } = object.metadata
-      try {
-        const preconditions = { uid }
-        await this.#api.delete(ConfigMap, object.metadata, { preconditions, propagation: 'Background', signal })
-        return loaded
-      } catch (error) {
-        // A conflict: the claim is gone, and another object has its name.
-        if (isNotFound(error) || isConflict(error)) throw claimNotFound()
-        throw new ClaimFailure('TENURE_CLAIM_DELETE_FAILED', 500, 'failed to delete claim', { cause: error })
+      for (let attempt = 1; ; attempt++) {
+        const loaded = await this.#load(id, attempt > 1, signal)
+        const { uid } = loaded.object.metadata
+        try {
+          const options = { preconditions: { uid }, propagation: 'Background', signal } as const
+          await this.#api.delete(ConfigMap, loaded.object.metadata, options)
+          return loaded
+        } catch (error) {
+          if (isNotFound(error)) throw claimNotFound()
+          // Another object has the name now; a live read tells.
+          if (isConflict(error) && attempt < MAX_ATTEMPTS) continue
+          throw new ClaimFailure('TENURE_CLAIM_DELETE_FAILED', 500, 'failed to delete claim', { cause: error })
+        }
       }
     })
     metrics.released(claim, this.#clock.now())

@@ -81,7 +81,7 @@ export class ClaimTaker {
     this.#context = context
     this.#options = options
     this.#api = api
-    this.#acquisition = { api, clock, random, abandoned, kinds, namespace, view, members: new Members(view) }
+    this.#acquisition = { api, clock, random, abandoned, kinds, namespace, view, members: new Members(view, clock) }
     this.#templates = new TemplateFailures(context, namespace)
     this.#idempotent = new IdempotentCalls(api, namespace)
   }

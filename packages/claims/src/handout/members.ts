@@ -1,7 +1,11 @@
+import type { Clock } from '@tenure/kube'
 import { DueHeap } from '@tenure/runtime'
 import { type Claim, claimOf } from '../api/claim.ts'
 import { isFailing } from '../controllers/pool/plan.ts'
 import type { ClaimView } from './claim-view.ts'
+
+/** After this long the watch has brought the change of a member; if it has not, the member did not change. */
+const MAX_STALE_MS = 1_000
 
 /** The members of one revision of a pool that can be handed out, by age. */
 interface Candidates {
@@ -20,9 +24,13 @@ export class Members {
   /** Where each member is, by id. */
   readonly #places = new Map<string, { readonly group: string; readonly heap: DueHeap }>()
   readonly #reserved = new Set<string>()
+  /** Members that have changed although the cache does not show it, and since when: monotonic time. */
+  readonly #stale = new Map<string, number>()
+  readonly #clock: Clock
 
-  constructor(view: ClaimView) {
+  constructor(view: ClaimView, clock: Clock) {
     this.#view = view
+    this.#clock = clock
     view.informer.subscribe(({ object, type }) => {
       const claim = claimOf(object)
       if (claim) this.#place(claim, type !== 'deleted')
@@ -31,6 +39,7 @@ export class Members {
 
   /** The oldest member that is ready, else the oldest that is on its way. It is reserved until `free` or `drop` is called. */
   reserve(pool: string, revision: string): Claim | undefined {
+    if (this.#stale.size > 0) this.#restoreStale()
     const candidates = this.#candidates.get(groupOf(pool, revision))
     const next = candidates?.ready.next() ?? candidates?.pending.next()
     const claim = next && this.#view.get(next.key)
@@ -47,15 +56,27 @@ export class Members {
     if (claim) this.#place(claim, true)
   }
 
-  /** The member has changed: in this state it is not reserved again. The watch brings its new state. */
+  /** The member has changed: in this state it is not reserved again soon. The watch brings its new state. */
   drop({ id, object }: Claim): void {
     this.#reserved.delete(id)
     const claim = this.#view.get(id)
-    if (claim && claim.object !== object) this.#place(claim, true)
+    if (claim?.object === object) this.#stale.set(id, this.#clock.monotonic())
+    else if (claim) this.#place(claim, true)
+  }
+
+  #restoreStale(): void {
+    const now = this.#clock.monotonic()
+    for (const [id, since] of this.#stale) {
+      if (now - since < MAX_STALE_MS) continue
+      this.#stale.delete(id)
+      const claim = this.#view.get(id)
+      if (claim) this.#place(claim, true)
+    }
   }
 
   #place(claim: Claim, exists: boolean): void {
     const { id, isIdle, isTerminating, pool, revision, status } = claim
+    this.#stale.delete(id)
     const isCandidate = exists && isIdle && !isTerminating && revision !== undefined && !isFailing(claim)
     if (!isCandidate || this.#reserved.has(id)) return this.#remove(id)
     const group = groupOf(pool, revision)

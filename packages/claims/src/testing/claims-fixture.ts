@@ -56,7 +56,7 @@ export class ClaimsFixture {
   readonly templates = new Map<string, FixtureTemplate>()
   /** All requests of all replicas. */
   readonly requests: TransportRequest[] = []
-  readonly #pools: ReadonlyMap<string, Pool>
+  readonly #pools: Map<string, Pool>
   readonly #replicas = new Set<Replica>()
 
   private constructor(clock: VirtualClock, plane: ControlPlane, pools: Readonly<Record<string, PoolFixture>>) {
@@ -143,6 +143,13 @@ export class ClaimsFixture {
     return replica
   }
 
+  /** Changes the settings of a pool for replicas that start from now on; undefined removes it. */
+  configure(name: string, settings: Partial<Omit<Pool, 'name' | 'source'>> | undefined): void {
+    const pool = this.#pools.get(name)
+    if (pool && settings) this.#pools.set(name, { ...pool, ...settings })
+    else this.#pools.delete(name)
+  }
+
   async close(): Promise<void> {
     for (const replica of this.#replicas) await replica.stop()
     let isStopped = false
@@ -187,7 +194,10 @@ export class ClaimsFixture {
   takeWrites(): readonly string[] {
     const writes = this.requests.filter(({ method, path }) => method !== 'GET' && path.includes('/configmaps'))
     this.requests.length = 0
-    return writes.map(({ method, path }) => `${method} ${path.split(/[/?]/).at(method === 'POST' ? 6 : 7) ?? ''}`)
+    return writes.map(({ body, method, path }) => {
+      const created = method === 'POST' ? (JSON.parse(String(body)) as KubeObject).metadata?.name : undefined
+      return `${method} ${created ?? path.split(/[/?]/)[6] ?? ''}`
+    })
   }
 
   /** Children of claims. */
@@ -212,7 +222,7 @@ export class ClaimsFixture {
   }
 
   #parts(context: OperatorContext, maxClaimsPerCaller: number) {
-    const pools = this.#pools
+    const pools = new Map(this.#pools)
     const kinds = new ClaimKinds(context.discovery)
     const view = new ClaimView(context, NAMESPACE)
     const claimMetrics = new ClaimMetrics(context.metrics)
