@@ -9,11 +9,14 @@ import { type ClaimMakerContext, makeClaim } from '../../handout/make-claim.ts'
 import type { Pool, Pools } from '../../handout/pools.ts'
 import { TemplateFailures } from '../../handout/template-failures.ts'
 import { ClaimTemplateError } from '../../template/types.ts'
+import { BoundedWrites } from './bounded-writes.ts'
 import { newHistory, planPool, type PoolHistory, type RemovalReason } from './plan.ts'
 import { type DemandHistory, NO_DEMAND, poolSize } from './size.ts'
 
 /** Writes of one pool that are under way at once. */
 const MAX_CONCURRENT_WRITES = 16
+/** After this long the pool is planned again although some writes are under way: one slow write must not stop the refill. */
+const MAX_ROUND_MS = 500
 const BACKOFF = { base: 200, max: 30_000 }
 
 export interface PoolControllerOptions {
@@ -35,7 +38,7 @@ export function poolController(leader: OperatorContext, options: PoolControllerO
   const { clock, log, metrics } = leader
   const { pools, view } = options
   const fillers = new Map([...pools.values()].map((pool) => [pool.name, new PoolFiller(leader, options, pool)]))
-  const worker = new QueueWorker({
+  const worker: QueueWorker = new QueueWorker({
     name: 'pool',
     clock,
     log,
@@ -43,8 +46,7 @@ export function poolController(leader: OperatorContext, options: PoolControllerO
     backoff: BACKOFF,
     // Every pool has a worker, so that a slow one does not delay another.
     concurrency: pools.size + 1,
-    work: (name, { signal }) =>
-      fillers.get(name)?.work(signal) ?? removeAll(leader, view.ofPool(name).filter(isIdle), signal),
+    work: (name, { signal }) => fillers.get(name)?.work(signal) ?? removeAll(leader, view.ofPool(name), signal),
   })
   const ends: (() => void)[] = []
   return {
@@ -66,6 +68,7 @@ export function poolController(leader: OperatorContext, options: PoolControllerO
     stop: async (grace) => {
       for (const end of ends.splice(0)) end()
       await worker.stop(grace)
+      await Promise.all([...fillers.values()].map((filler) => filler.idle()))
       options.reports.histories.clear()
     },
   }
@@ -78,6 +81,11 @@ class PoolFiller {
   readonly #pool: Pool
   #history: PoolHistory = newHistory('')
   readonly #templates: TemplateFailures
+  readonly #writes = new BoundedWrites(MAX_CONCURRENT_WRITES)
+  /** Creations that are under way. */
+  #creating = 0
+  /** Members whose removal is under way. */
+  readonly #removing = new Set<string>()
   #demand: DemandHistory = NO_DEMAND
 
   constructor(leader: OperatorContext, options: PoolControllerOptions, pool: Pool) {
@@ -99,19 +107,28 @@ class PoolFiller {
     const revision = this.#revision()
     // Without a usable template nothing can be made, and what there is may still be right.
     if (revision === undefined) return undefined
-    const plan = planPool({ now, revision, claims, size, history: this.#history })
+    const creating = this.#creating
+    const plan = planPool({ now, revision, claims, size, history: this.#history, creating })
     this.#noteFailures(plan.history, claims)
     this.#history = plan.history
     reports.histories.set(pool.name, plan.history)
-    const creations = Array.from({ length: plan.create }, () => () => this.#create(signal))
-    const removals = plan.remove.map(
-      ({ claim, reason }) =>
-        () =>
-          removeMember(this.#leader, claim, reason, signal),
-    )
     // Creations come first: callers wait for them.
-    await atOnce([...creations, ...removals])
-    return plan.again === undefined ? undefined : { requeueAfter: Math.max(plan.again - clock.now(), 1) }
+    for (let number = 0; number < plan.create; number++) this.#writes.add(() => this.#create(signal))
+    this.#creating += plan.create
+    for (const { claim, reason } of plan.remove) {
+      if (this.#removing.has(claim.id)) continue
+      this.#removing.add(claim.id)
+      this.#writes.add(() => this.#remove(claim, reason, signal))
+    }
+    const isDone = await this.#writes.settled(clock, MAX_ROUND_MS)
+    const again = plan.again === undefined ? Infinity : Math.max(plan.again - clock.now(), 1)
+    const after = isDone ? again : Math.min(again, MAX_ROUND_MS)
+    return Number.isFinite(after) ? { requeueAfter: after } : undefined
+  }
+
+  /** Resolves when no write is under way. */
+  async idle(): Promise<void> {
+    await this.#writes.idle()
   }
 
   #revision(): string | undefined {
@@ -134,6 +151,16 @@ class PoolFiller {
     } catch (error) {
       if (error instanceof ClaimTemplateError) this.#templates.report(this.#pool, error)
       throw error
+    } finally {
+      this.#creating--
+    }
+  }
+
+  async #remove(claim: Claim, reason: RemovalReason, signal: AbortSignal): Promise<void> {
+    try {
+      await removeMember(this.#leader, claim, reason, signal)
+    } finally {
+      this.#removing.delete(claim.id)
     }
   }
 
@@ -161,13 +188,9 @@ const REMOVALS: Readonly<Record<RemovalReason, string>> = {
   failed: 'it cannot become ready',
 }
 
-function isIdle(claim: Claim): boolean {
-  return claim.isIdle
-}
-
 /** The pool is not configured any more: its members would stay for good. */
-async function removeAll(leader: OperatorContext, members: readonly Claim[], signal: AbortSignal): Promise<undefined> {
-  await atOnce(members.map((member) => () => removeMember(leader, member, 'surplus', signal)))
+async function removeAll(leader: OperatorContext, claims: readonly Claim[], signal: AbortSignal): Promise<undefined> {
+  for (const claim of claims) if (claim.isIdle) await removeMember(leader, claim, 'surplus', signal)
 }
 
 /** The state is a precondition: a member that is handed out in this moment stays. */
@@ -186,21 +209,4 @@ async function removeMember(
   } catch (error) {
     if (!isConflict(error) && !isNotFound(error)) throw error
   }
-}
-
-/** Starts all writes, a bounded number at once; a slow one does not hold up the others. The first error is thrown at the end. */
-async function atOnce(writes: readonly (() => Promise<void>)[]): Promise<void> {
-  const errors: Error[] = []
-  const left = writes.values()
-  const work = async (): Promise<void> => {
-    for (const write of left) {
-      try {
-        await write()
-      } catch (error) {
-        errors.push(asError(error))
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_WRITES, writes.length) }, work))
-  if (errors[0]) throw errors[0]
 }

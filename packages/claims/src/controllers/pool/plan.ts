@@ -47,6 +47,8 @@ export interface PoolState {
   readonly claims: readonly Claim[]
   readonly size: PoolSize
   readonly history: PoolHistory
+  /** Members whose creation is under way, which `claims` does not show. Default 0. */
+  readonly creating?: number
 }
 
 export type RemovalReason = 'outdated' | 'surplus' | 'failed'
@@ -61,21 +63,19 @@ export interface PoolPlan {
 }
 
 /** Decides which members of a pool to create and to remove. A member that was handed out is never touched. */
-export function planPool({ now, revision, claims, size, history: before }: PoolState): PoolPlan {
+export function planPool({ now, revision, claims, size, history: before, creating = 0 }: PoolState): PoolPlan {
   const history = noteMembers(before.revision === revision ? before : newHistory(revision), claims, now)
   const idle = claims.filter(({ isIdle }) => isIdle)
   const outdated = idle.filter((claim) => claim.revision !== revision)
   const current = idle.filter((claim) => claim.revision === revision)
   const failing = current.filter(isFailing)
   const healthy = current.filter((claim) => !isFailing(claim))
-  const ready = healthy.filter(({ status }) => status === 'ready')
-  const pending = healthy.length - ready.length
 
   const surplus = choose(healthy, healthy.length - size.idle)
-  const lacking = Math.max(0, size.idle - healthy.length)
+  const lacking = Math.max(0, size.idle - healthy.length - creating)
   const due = nextAttemptAt(history)
   const isHeld = lacking > 0 && now < due
-  const allowed = isHeld ? 0 : Math.max(0, maxPending(history) - pending)
+  const allowed = isHeld ? 0 : Math.max(0, maxTrials(history) - creating - trials(history, healthy))
   const create = Math.min(lacking, allowed)
   // A failing member stays until its successor is made: it shows what is wrong. Beyond the target it only takes space.
   const retired = lacking === 0 ? failing : failing.toSorted(byAge).slice(0, Math.max(create, failing.length - lacking))
@@ -131,14 +131,15 @@ function isReady(claim: Claim): boolean {
 }
 
 /** Members that were ready and were created after the last failure. */
-function youngerThanFailure(
-  { failedAt, readySince, revision }: PoolHistory,
-  claims: readonly Claim[],
-): readonly Claim[] {
+function youngerThanFailure(history: PoolHistory, claims: readonly Claim[]): readonly Claim[] {
   return claims.filter(
     (claim) =>
-      claim.revision === revision && readySince.has(claim.id) && claim.createdAt + CREATION_TOLERANCE_MS > failedAt,
+      claim.revision === history.revision && history.readySince.has(claim.id) && isYoungerThanFailure(history, claim),
   )
+}
+
+function isYoungerThanFailure({ failedAt }: PoolHistory, { createdAt }: Claim): boolean {
+  return createdAt + CREATION_TOLERANCE_MS > failedAt
 }
 
 /** When a member may have been ready for long enough to end a series of failures. Undefined: there is no series or no such member. */
@@ -159,10 +160,15 @@ export function nextAttemptAt(history: PoolHistory): number {
   return steps <= 0 ? 0 : history.failedAt + Math.min(MIN_BACKOFF_MS * 2 ** (steps - 1), MAX_BACKOFF_MS)
 }
 
-/** How many members may be on their way. */
-function maxPending(history: PoolHistory): number {
+/** How many members may be on their way or, after failures, may be too young to tell whether they stay ready. */
+function maxTrials(history: PoolHistory): number {
   if (backoffSteps(history) > 0) return 1
   return history.isProven ? Infinity : MAX_UNPROVEN
+}
+
+function trials(history: PoolHistory, healthy: readonly Claim[]): number {
+  const isYoung = (claim: Claim): boolean => history.failures > 0 && isYoungerThanFailure(history, claim)
+  return healthy.filter((claim) => claim.status !== 'ready' || isYoung(claim)).length
 }
 
 /** The members to do without: those that are not ready first, then the youngest. */
