@@ -1,4 +1,5 @@
 import { isConflict, mergePatch, metadataOf, type PartialObjectMetadata, type Stored, TenureError } from '@tenure/kube'
+import { fromNow } from '@tenure/runtime/cli'
 import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
@@ -9,7 +10,6 @@ import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { managementProblem } from './management-problem.ts'
 import { type NamedObject, namedObject, resourceName } from './named-object.ts'
 import { readTerms, refused, startOf, type Terms } from './terms.ts'
-import { fromNow } from './durations.ts'
 
 /** Attempts when other clients write the same object at the same time. */
 const MAX_ATTEMPTS = 5

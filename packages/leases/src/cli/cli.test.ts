@@ -8,7 +8,6 @@ import { LeaseControllerHarness } from '../testing/lease-controller-harness.ts'
 import { deploymentSpec, podSpec } from '../testing/objects.ts'
 import { leaseCommands } from './commands.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
-import { durationInWords, fromNow, roughDuration } from './durations.ts'
 
 const SEED = SEED_FAMILY.prefix
 const NEWER = NEWER_FAMILY.prefix
@@ -409,15 +408,4 @@ test.each<[string, number, readonly string[]]>([
   expect(await run('explain', [text])).toBe(code)
   expect(written).toEqual(lines)
   expect(harness.server.requests).toEqual([])
-})
-
-test('durations are printed in words', () => {
-  expect(durationInWords(90_061_001)).toBe('1 day 1 hour 1 minute 1 second 1 millisecond')
-  expect([roughDuration(90_061_001), roughDuration(59_999), roughDuration(86_400_000 * 40), roughDuration(5)]).toEqual([
-    '1d1h',
-    '59s',
-    '40d',
-    '0s',
-  ])
-  expect([fromNow(1_500, 1_000), fromNow(61_000, 0), fromNow(0, 61_000)]).toEqual(['now', 'in 1m1s', '1m1s ago'])
 })

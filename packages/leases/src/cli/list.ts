@@ -9,6 +9,7 @@ import {
   type Stored,
   TenureError,
 } from '@tenure/kube'
+import { fromNow, table } from '@tenure/runtime/cli'
 import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
@@ -16,8 +17,6 @@ import { planLease } from '../controllers/lease/plan.ts'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
-import { table } from './table.ts'
-import { fromNow } from './durations.ts'
 
 /** One lease, as `tenure lease list -o json` prints it. */
 export interface ListedLease {

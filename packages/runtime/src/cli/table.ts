@@ -1,6 +1,6 @@
 /** Columns separated by two spaces, as kubectl prints them. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  // Annotations are untrusted: control characters must not reach the terminal.
+  // Cells come from annotations and servers: control characters must not reach the terminal.
   const all = [headings, ...rows].map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, ' ')))
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
   return all

@@ -1,0 +1,3 @@
+// Output of commands for people.
+export { durationInWords, fromNow, roughDuration } from './durations.ts'
+export { table } from './table.ts'
