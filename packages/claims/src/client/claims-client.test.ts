@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ClaimsClient } from './claims-client.ts'
-import { CONNECTION_REFUSED, FakeApi, NO_ANSWER } from './fake-api.testing.ts'
+import { CONNECTION_REFUSED, FakeApi, type FakeOutcome, NO_ANSWER } from './fake-api.testing.ts'
 
 const plain = { 'content-type': 'text/plain; charset=utf-8' }
 
@@ -71,14 +71,27 @@ describe('taking a claim', () => {
   test('an API that stays unreachable fails with the reason after the time-out', async () => {
     const api = new FakeApi()
     api.next['claim'] = Array.from({ length: 100 }, () => CONNECTION_REFUSED)
-    const failure = failureOf(api.client().take({ timeout: 30_000 }))
-    await api.clock.advance(30_000)
+    const failure = failureOf(api.client().take({ timeout: 20_000 }))
+    await api.clock.advance(20_000)
     expect(await failure).toMatchObject({
       code: 'TENURE_CLAIM_UNREACHABLE',
       message: 'Cannot reach http://claims.test/claim: ECONNREFUSED',
     })
     expect(api.clock.pending).toBe(0)
     expect(api.times('claim').length).toBeLessThan(20)
+  })
+
+  test('an API that cannot be reached for 30 s is given up, and one that answers in between is not', async () => {
+    const api = new FakeApi()
+    api.next['claim'] = Array.from({ length: 100 }, () => CONNECTION_REFUSED)
+    const failure = failureOf(api.client().take())
+    await api.clock.advance(30_000)
+    expect(await failure).toMatchObject({ code: 'TENURE_CLAIM_UNREACHABLE' })
+    const outages: readonly FakeOutcome[] = Array.from({ length: 5 }, () => CONNECTION_REFUSED)
+    api.next['claim'] = [...outages, { status: 503, headers: { 'retry-after': '25' } }, ...outages]
+    const taking = api.client().take()
+    await api.clock.advance(90_000)
+    expect((await taking).id).toBe('abc')
   })
 
   test('an API that never answers fails after the time-out', async () => {
@@ -185,6 +198,16 @@ describe('the client', () => {
       await expect(api.client().release(id)).rejects.toMatchObject({ code: 'TENURE_CLAIM_ARGUMENT' })
     }
   })
+
+  test.each(['', 'a b', 'ä', 'x'.repeat(129)])(
+    'an idempotency key that no header holds is refused: %j',
+    async (key) => {
+      const api = new FakeApi()
+      const taking = api.client().take({ idempotencyKey: key })
+      await expect(taking).rejects.toMatchObject({ code: 'TENURE_CLAIM_ARGUMENT' })
+      expect(api.requests).toEqual([])
+    },
+  )
 
   test('a release is retried after any server error, and a 404 is reported', async () => {
     const api = new FakeApi()

@@ -20,8 +20,8 @@ const DEFAULT_TAKE_TIMEOUT_MS = 180_000
 /** Longer than the 10 s that the server allows for a write. */
 const ATTEMPT_TIMEOUT_MS = 15_000
 const DEFAULT_TIMEOUT_MS = 30_000
-/** The server accepts no longer keys. */
-const MAX_KEY_LENGTH = 128
+/** The server accepts up to 128 characters, and a header holds only these. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,128}$/
 
 /** A claim and the response that granted it. */
 interface Taken {
@@ -96,8 +96,9 @@ export class ClaimsClient {
   async #take(options: TakeOptions): Promise<Taken> {
     const { pool, ttl, values, timeout = DEFAULT_TAKE_TIMEOUT_MS, signal, onRetry } = options
     const key = options.idempotencyKey ?? this.#requests.random.key()
-    if (key === '' || key.length > MAX_KEY_LENGTH) {
-      throw new ClaimError('TENURE_CLAIM_ARGUMENT', `An idempotency key has 1 to ${MAX_KEY_LENGTH} characters.`)
+    if (!IDEMPOTENCY_KEY.test(key)) {
+      const message = 'An idempotency key has 1 to 128 printable ASCII characters without spaces.'
+      throw new ClaimError('TENURE_CLAIM_ARGUMENT', message)
     }
     const answer = await this.#requests.send(
       {

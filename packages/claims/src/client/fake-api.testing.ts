@@ -20,14 +20,14 @@ export interface FakeAnswer {
 export const CONNECTION_REFUSED = 'connection refused'
 export const NO_ANSWER = 'no answer'
 
-type Outcome = FakeAnswer | typeof CONNECTION_REFUSED | typeof NO_ANSWER
+export type FakeOutcome = FakeAnswer | typeof CONNECTION_REFUSED | typeof NO_ANSWER
 
 /** Answers of a claims API in virtual time. Scripted outcomes come first; then it grants what is asked for. */
 export class FakeApi {
   readonly clock = new VirtualClock()
   readonly requests: FakeRequest[] = []
   /** Outcomes of the next requests, by the first segment of the path. */
-  readonly next: Record<string, Outcome[]> = {}
+  readonly next: Record<string, FakeOutcome[]> = {}
   /** Milliseconds that a claim or a renewal grants. */
   ttl = 60_000
   /** Milliseconds by which the server's clock is ahead of the client's. */

@@ -39,7 +39,7 @@ export interface ClaimsClientOptions {
 
 /** Limits of one call. */
 export interface ClientCallOptions {
-  /** Milliseconds for the call with all its retries. */
+  /** Milliseconds for the call with all its retries. Default 30000. An API that cannot be reached at all gets at most 30 s. */
   readonly timeout?: number | undefined
   /** Ends the call: it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined

@@ -7,6 +7,8 @@ import { abortError, limited, pause } from './timing.ts'
 export const DEFAULT_URL = 'http://localhost:8080'
 const MIN_BACKOFF_MS = 250
 const MAX_BACKOFF_MS = 10_000
+/** A call gives up after this time without any answer: the address is wrong, or the API is down for longer than a restart. */
+const MAX_UNREACHABLE_MS = 30_000
 /** The share by which delays vary, so that clients which failed together do not return together. */
 const JITTER = 0.2
 /** Characters of an error response that become part of a message. */
@@ -55,13 +57,17 @@ export class ApiRequests {
   /** Rejects with a ClaimError, or with the reason of the signal. */
   async send(call: ApiCall, { timeout, signal, onRetry }: ClientCallOptions & { timeout: number }): Promise<ApiAnswer> {
     const deadline = this.clock.monotonic() + timeout
+    let unreachableSince: number | undefined
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#attempt(call, deadline - this.clock.monotonic(), signal)
       } catch (error) {
         if (signal?.aborted) throw abortError(signal)
-        const left = deadline - this.clock.monotonic()
-        if (!(error instanceof ClaimError) || !isRetryable(error, call) || left < MIN_BACKOFF_MS) throw error
+        if (!(error instanceof ClaimError) || !isRetryable(error, call)) throw error
+        const now = this.clock.monotonic()
+        unreachableSince = error.code === 'TENURE_CLAIM_UNREACHABLE' ? (unreachableSince ?? now) : undefined
+        const left = Math.min(deadline, (unreachableSince ?? deadline) + MAX_UNREACHABLE_MS) - now
+        if (left < MIN_BACKOFF_MS) throw error
         const { retryAfter } = error
         const delay =
           retryAfter === undefined ? Math.min(this.#backoff(attempt), left / 2) : Math.max(retryAfter, MIN_BACKOFF_MS)
@@ -145,6 +151,7 @@ function isRetryable({ code, status }: ClaimError, call: ApiCall): boolean {
 function codeOf(status: number): ClientErrorCode {
   switch (status) {
     case 400:
+    case 413:
       return 'TENURE_CLAIM_INVALID_REQUEST'
     case 401:
     case 403:
