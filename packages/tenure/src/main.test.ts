@@ -29,7 +29,7 @@ test('--version after a command is the version of a kind', async () => {
   expect(await tenure('leases', '--version', 'v1')).toEqual({ code: 1, output: expect.stringContaining('--kind') })
 })
 
-test.each(['start', 'controlplane', 'applications', 'claims', 'leases', 'lease-controllers', 'lease'])(
+test.each(['start', 'controlplane', 'applications', 'claims', 'leases', 'lease-controllers', 'lease', 'claim'])(
   'tenure %s --help prints its usage',
   async (command) => {
     const { code, output } = await tenure(command, '--help')

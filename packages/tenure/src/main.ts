@@ -3,6 +3,7 @@ import { asError } from '@tenure/kube'
 import { createLogger } from '@tenure/runtime'
 import { type Configuration, readConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { Command } from 'commander'
+import { claimCommand } from './claim.ts'
 import { controlPlaneConfiguration, runControlPlane } from './control-plane.ts'
 import { leaseCommand } from './lease.ts'
 import { clusterOperators, operators } from './operators.ts'
@@ -36,6 +37,7 @@ for (const operator of [...operators, ...clusterOperators]) {
   )
 }
 program.addCommand(leaseCommand())
+program.addCommand(claimCommand())
 
 /** Commander lists commands in lower case and without a full stop. */
 function asCommandSummary(summary: string): string {

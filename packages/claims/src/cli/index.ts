@@ -1,0 +1,9 @@
+export {
+  claimCommand,
+  type ClaimCommand,
+  type ClaimCommandArgument,
+  type ClaimCommandArguments,
+  type ClaimCommandOption,
+  claimSubcommands,
+} from './commands.ts'
+export type { ClaimCliContext, ClaimCliOptions, SignalSource } from './context.ts'

@@ -1,0 +1,104 @@
+import { fromNow, table } from '@tenure/runtime/cli'
+import { writeYaml, type YamlValue } from '@tenure/yaml'
+import type { ClaimDetails, ClaimGrant, ClaimList } from '../client/index.ts'
+import { claimVariables, shellLines, shellQuote } from './claim-variables.ts'
+import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
+import { argumentError } from './exit-codes.ts'
+
+const FORMATS = ['table', 'json', 'yaml', 'env'] as const
+
+export type OutputFormat = (typeof FORMATS)[number]
+
+/** Throws if the format is not one of those that the command has. */
+export function formatOf({ output = 'table' }: ClaimCliOptions, allowed: readonly OutputFormat[]): OutputFormat {
+  const format = allowed.find((candidate) => candidate === output)
+  if (format) return format
+  throw argumentError(`${JSON.stringify(output)} is not an output format: use ${allowed.join(', ')}.`)
+}
+
+/** Prints a value for programs. */
+export function writeValue({ write }: ClaimCliContext, format: 'json' | 'yaml', value: object): void {
+  write(format === 'json' ? JSON.stringify(value) : writeYaml(value as YamlValue))
+}
+
+/** Prints a claim that was taken. `given` are the options that further commands need too. */
+export function writeGrant(
+  context: ClaimCliContext,
+  format: OutputFormat,
+  grant: ClaimGrant,
+  given: Pick<ClaimCliOptions, 'url' | 'ttl'>,
+): void {
+  if (format === 'json' || format === 'yaml') return writeValue(context, format, grant)
+  if (format === 'env') {
+    const { variables, conflicts } = claimVariables(grant)
+    for (const conflict of conflicts) context.warn(conflict)
+    return context.write(shellLines(variables))
+  }
+  const rows = [
+    ['ID', grant.id],
+    ['EXPIRES', expiry(grant.expiresAt, context)],
+    ['WARM', grant.preProvisioned ? 'yes' : 'no'],
+    ...Object.entries(grant.data).map(([key, value]) => ['DATA', `${key}=${value}`]),
+  ]
+  const url = given.url === undefined ? '' : ` --url ${shellQuote(given.url)}`
+  const ttl = given.ttl === undefined ? '' : ` --ttl ${shellQuote(given.ttl)}`
+  context.write(pairs(rows))
+  context.write('')
+  context.write(`To renew it:    tenure claim renew ${shellQuote(grant.id)}${ttl}${url}`)
+  context.write(`To release it:  tenure claim release ${shellQuote(grant.id)}${url}`)
+}
+
+export function writeDetails(context: ClaimCliContext, claim: ClaimDetails): void {
+  const { message = '', resources = [] } = claim
+  const rows = [
+    ['ID', claim.id],
+    ['POOL', claim.pool ?? 'default'],
+    ['STATUS', message ? `${claim.status}: ${message}` : claim.status],
+    ['CREATED', expiry(claim.createdAt, context)],
+    ['CLAIMED', expiry(claim.claimedAt, context)],
+    ['EXPIRES', expiry(claim.expiresAt, context)],
+    ['WARM', claim.preProvisioned ? 'yes' : 'no'],
+  ]
+  context.write(pairs(rows))
+  if (resources.length === 0) return
+  context.write('')
+  const cells = resources.map(({ kind, name, ready, message: text = '' }) => [kind, name, ready ? 'yes' : 'no', text])
+  context.write(table(['KIND', 'NAME', 'READY', 'MESSAGE'], cells))
+}
+
+export function writeList(context: ClaimCliContext, { claims, pools }: ClaimList): void {
+  const now = context.clock.now()
+  const relative = (time: string | undefined): string => (time === undefined ? '-' : fromNow(Date.parse(time), now))
+  if (claims.length === 0) context.warn('No claims found.')
+  else {
+    const rows = claims.map(({ id, pool = 'default', status, claimedAt, expiresAt, message = '', resources = [] }) => [
+      id,
+      pool,
+      status,
+      `${resources.filter(({ ready }) => ready).length}/${resources.length}`,
+      relative(claimedAt),
+      relative(expiresAt),
+      message,
+    ])
+    context.write(table(['ID', 'POOL', 'STATUS', 'READY', 'CLAIMED', 'EXPIRES', 'MESSAGE'], rows))
+  }
+  if (pools.length === 0) return
+  context.write('')
+  const figures = pools.map(({ name, ready, pending, failing, claimed, ...problem }) => [
+    name,
+    ...[ready, pending, failing, claimed].map(String),
+    problem.templateFailure ?? problem.lastFailure ?? '-',
+  ])
+  context.write(table(['POOL', 'READY', 'PENDING', 'FAILING', 'CLAIMED', 'PROBLEM'], figures))
+}
+
+/** `2026-01-01T00:05:00Z (in 5m)`. */
+export function expiry(time: string | undefined, { clock }: Pick<ClaimCliContext, 'clock'>): string {
+  return time === undefined ? '-' : `${time} (${fromNow(Date.parse(time), clock.now())})`
+}
+
+/** Rows of a name and a value. */
+function pairs(rows: readonly (readonly string[])[]): string {
+  const [first = [], ...rest] = rows
+  return table(first, rest)
+}
