@@ -1,6 +1,6 @@
 import { type Configuration, referenceMarkdown, type Table } from '@tenure/runtime/configuration'
 import { controlPlaneConfiguration } from '../packages/tenure/src/control-plane.ts'
-import { clusterOperators, operators } from '../packages/tenure/src/operators.ts'
+import { clusterOperators, operators } from '../packages/tenure/src/loaded-operators.ts'
 import { operatorConfiguration } from '../packages/tenure/src/run-operator.ts'
 import { startConfiguration } from '../packages/tenure/src/start.ts'
 

@@ -8,7 +8,7 @@ import { runOperators, silentLogger } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import { assembleControlPlane } from '../../packages/controlplane/src/control-plane.ts'
 import { openStorage } from '../../packages/controlplane/src/storage/open.ts'
-import { operators } from '../../packages/tenure/src/operators.ts'
+import { operators } from '../../packages/tenure/src/loaded-operators.ts'
 import type { Asked, LongestTurn, ServerReady, ServerStatistics } from './messages.ts'
 
 const TICK_MS = 20

@@ -3,7 +3,7 @@ import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type ManagerContext, type Operator, runOperators } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import { expect, test } from 'vitest'
-import { clusterOperators, operators } from '../../packages/tenure/src/operators.ts'
+import { clusterOperators, operators } from '../../packages/tenure/src/loaded-operators.ts'
 
 /** Settings that an operator requires. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

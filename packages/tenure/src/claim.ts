@@ -5,7 +5,7 @@ import {
   claimCommand as takeCommand,
   type ClaimCommand,
   claimSubcommands,
-} from '@tenure/claims'
+} from '@tenure/claims/cli'
 import { systemClock } from '@tenure/kube'
 import { Command, Option, type ParseOptionsResult } from 'commander'
 

@@ -3,13 +3,8 @@ import { asError } from '@tenure/kube'
 import { createLogger } from '@tenure/runtime'
 import { type Configuration, readConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { Command } from 'commander'
-import { claimCommand } from './claim.ts'
-import { controlPlaneConfiguration, runControlPlane } from './control-plane.ts'
-import { leaseCommand } from './lease.ts'
-import { clusterOperators, operators } from './operators.ts'
-import { operatorConfiguration, runOperator } from './run-operator.ts'
+import { clusterOperatorEntries, operatorEntries } from './operators.ts'
 import { say } from './say.ts'
-import { start, startConfiguration } from './start.ts'
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -20,46 +15,68 @@ const program = new Command('tenure')
   // Options after a command belong to it: `leases` has its own `--version`.
   .enablePositionalOptions()
 
-serving('start', startConfiguration, 'start everything, with nothing installed', async (settings, signal) => {
-  say(`Tenure ${manifest.version}`)
-  await start(settings, signal)
-  say('Stopped.')
+serving('start', 'start everything, with nothing installed', async () => {
+  const { start, startConfiguration } = await import('./start.ts')
+  return configured(startConfiguration, async (settings, signal) => {
+    say(`Tenure ${manifest.version}`)
+    await start(settings, signal)
+    say('Stopped.')
+  })
 })
-serving('controlplane', controlPlaneConfiguration, 'run the embedded control plane alone', async (settings, signal) => {
-  say(`Tenure ${manifest.version}`)
-  const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
-  await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
-  say('Stopped.')
+serving('controlplane', 'run the embedded control plane alone', async () => {
+  const { controlPlaneConfiguration, runControlPlane } = await import('./control-plane.ts')
+  return configured(controlPlaneConfiguration, async (settings, signal) => {
+    say(`Tenure ${manifest.version}`)
+    const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
+    await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
+    say('Stopped.')
+  })
 })
-for (const operator of [...operators, ...clusterOperators]) {
-  serving(operator.name, operatorConfiguration(operator), asCommandSummary(operator.summary), (settings, signal) =>
-    runOperator(operator, settings, signal),
-  )
+for (const { name, load } of [...operatorEntries, ...clusterOperatorEntries]) {
+  serving(name, `run the operator of ${name.replaceAll('-', ' ')}`, async () => {
+    const [operator, { operatorConfiguration, runOperator }] = await Promise.all([load(), import('./run-operator.ts')])
+    return configured(operatorConfiguration(operator), (settings, signal) => runOperator(operator, settings, signal))
+  })
 }
-program.addCommand(leaseCommand())
-program.addCommand(claimCommand())
+await commands('lease', 'show and change the leases of objects', async () =>
+  (await import('./lease.ts')).leaseCommand(),
+)
+await commands('claim', 'take a claim, or run a command with one', async () =>
+  (await import('./claim.ts')).claimCommand(),
+)
 
-/** Commander lists commands in lower case and without a full stop. */
-function asCommandSummary(summary: string): string {
-  return `${summary.charAt(0).toLowerCase()}${summary.slice(1).replace(/\.$/, '')}`
+/** A command with commands of its own, which are loaded only if they are named. */
+async function commands(name: string, summary: string, load: () => Promise<Command>): Promise<void> {
+  // Also `tenure help <name>`.
+  if (process.argv.slice(2, 4).includes(name)) program.addCommand(await load())
+  else program.command(name).description(summary)
+}
+
+/** Settings and what runs with them, loaded when a command is used. */
+interface Program {
+  run(argv: readonly string[]): Promise<void>
+}
+
+function configured<T extends Table>(
+  configuration: Configuration<T>,
+  run: (settings: Values<T>, signal: AbortSignal) => Promise<void>,
+): Program {
+  return {
+    async run(argv) {
+      const loaded = await readConfiguration(configuration, { argv, environment: process.env })
+      if (loaded.kind === 'help') return say(loaded.text)
+      const stop = new AbortController()
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)))
+      await run(loaded.values, stop.signal)
+    },
+  }
 }
 
 /** A command that runs until it is stopped. Its settings and its help come from its table. */
-function serving<T extends Table>(
-  name: string,
-  configuration: Configuration<T>,
-  summary: string,
-  run: (settings: Values<T>, signal: AbortSignal) => Promise<void>,
-): void {
+function serving(name: string, summary: string, load: () => Promise<Program>): void {
   const command = program.command(name).description(summary).helpOption(false)
   command.allowUnknownOption().allowExcessArguments()
-  command.action(async () => {
-    const loaded = await readConfiguration(configuration, { argv: command.args, environment: process.env })
-    if (loaded.kind === 'help') return say(loaded.text)
-    const stop = new AbortController()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)))
-    return run(loaded.values, stop.signal)
-  })
+  command.action(async () => (await load()).run(command.args))
 }
 
 try {

@@ -1,10 +1,20 @@
-import { applications } from '@tenure/applications'
-import { claims } from '@tenure/claims'
-import { leaseControllers, leases } from '@tenure/leases'
 import type { Operator } from '@tenure/runtime'
 
+/** An operator that is loaded when it is needed: a command loads only its own. */
+export interface OperatorEntry {
+  /** The name of the operator and of its command. */
+  readonly name: string
+  load(): Promise<Operator>
+}
+
 /** The operators of `tenure start`, and of `tenure <name>` on a cluster. A new operator is one line here. */
-export const operators: readonly Operator[] = [applications, claims, leaseControllers]
+export const operatorEntries: readonly OperatorEntry[] = [
+  { name: 'applications', load: async () => (await import('@tenure/applications')).applications },
+  { name: 'claims', load: async () => (await import('@tenure/claims')).claims },
+  { name: 'lease-controllers', load: async () => (await import('@tenure/leases')).leaseControllers },
+]
 
 /** Operators that run only on a cluster, one process each: a LeaseController deploys the leases of one kind. */
-export const clusterOperators: readonly Operator[] = [leases]
+export const clusterOperatorEntries: readonly OperatorEntry[] = [
+  { name: 'leases', load: async () => (await import('@tenure/leases')).leases },
+]

@@ -1,7 +1,8 @@
 import { defineOperator } from '@tenure/runtime'
 import { leaderElectionConfig } from '@tenure/runtime/configuration'
 import { expect, test } from 'vitest'
-import { operators } from './operators.ts'
+import { clusterOperators, operators } from './loaded-operators.ts'
+import { clusterOperatorEntries, operatorEntries } from './operators.ts'
 import { embeddedOperator, embeddedTable } from './start-settings.ts'
 
 const shop = defineOperator({
@@ -33,4 +34,9 @@ test('a setting that all operators share is there once, others must have names o
 
 test('the operators of this program fit together', () => {
   expect(Object.keys(embeddedTable(operators))).toContain('prefix')
+})
+
+test('the commands of operators have the names of their operators', () => {
+  const names = [...operators, ...clusterOperators].map(({ name }) => name)
+  expect([...operatorEntries, ...clusterOperatorEntries].map(({ name }) => name)).toEqual(names)
 })

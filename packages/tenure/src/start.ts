@@ -4,7 +4,7 @@ import { createLogger, createMetrics, defaultIdentity, runOperators } from '@ten
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { openControlPlane } from './control-plane.ts'
 import { HostedWebhooks } from './hosted-webhooks.ts'
-import { operators } from './operators.ts'
+import { operators } from './loaded-operators.ts'
 import { configVariables } from './run-operator.ts'
 import { say } from './say.ts'
 import { embeddedDefaults, embeddedOperator, embeddedTable } from './start-settings.ts'
