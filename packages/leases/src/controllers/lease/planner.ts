@@ -9,6 +9,8 @@ import { ageLimit } from './terms.ts'
 
 /** Plans that are remembered: more than the objects that are in the queue, or being deleted, at once. */
 const MAX_RECENT_PLANS = 1_024
+/** Milliseconds before its end from which the plan of a lease is remembered. */
+const DUE_SOON_MS = 60_000
 
 interface RecentPlan {
   readonly resourceVersion: string
@@ -29,6 +31,8 @@ export class LeasePlanner {
   readonly #rollbackGuard: RollbackGuard
   /** By uid. */
   readonly #recent = new LRUCache<string, RecentPlan>({ max: MAX_RECENT_PLANS })
+  /** The last plan, also of an object with nothing to do: the handlers of one event ask for it one after the other. */
+  #last: (RecentPlan & { readonly uid: string }) | undefined
 
   constructor(kind: Kind, settings: LeaseSettings, rollbackGuard: RollbackGuard) {
     this.#kind = kind
@@ -39,7 +43,7 @@ export class LeasePlanner {
   planOf(object: Leased, now: number): LeasePlan {
     const { resourceVersion, uid } = object.metadata
     const isRolledBack = this.#rollbackGuard.has(object, this.#settings)
-    const recent = this.#recent.get(uid)
+    const recent = this.#last?.uid === uid ? this.#last : this.#recent.get(uid)
     if (
       recent?.resourceVersion === resourceVersion &&
       recent.isRolledBack === isRolledBack &&
@@ -48,9 +52,19 @@ export class LeasePlanner {
     )
       return recent.plan
     const plan = planLease(object, this.#settings, this.#kind.namespaced, now, isRolledBack)
-    this.#recent.set(uid, { resourceVersion, isRolledBack, from: now, until: validUntil(object, plan, now), plan })
+    const made = { uid, resourceVersion, isRolledBack, from: now, until: validUntil(object, plan, now), plan }
+    this.#last = made
+    if (isWorkAhead(plan, now)) this.#recent.set(uid, made)
     return plan
   }
+}
+
+/**
+ * Whether the object will be planned again soon. Plans of the many objects with nothing to do are not kept: they would
+ * outlive the young generation, and fill the old one with garbage while a large list is read.
+ */
+function isWorkAhead({ changes, lease }: LeasePlan, now: number): boolean {
+  return Object.keys(changes).length > 0 || (lease !== undefined && lease.expireAt - DUE_SOON_MS <= now)
 }
 
 /** The time from which a plan of the same object may differ from one made at `now`. */
