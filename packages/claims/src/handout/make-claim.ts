@@ -87,7 +87,8 @@ async function createOnce(
     try {
       return await api.create(ConfigMap, claim, { signal })
     } catch (error) {
-      if (!isAlreadyExists(error) && !isUncertain(error, signal)) throw error
+      const isRepeated = attempt > 1 && isAlreadyExists(error)
+      if (!isRepeated && !isUncertain(error, signal)) throw error
       const stored = await orUndefined(api.get(ConfigMap, claimRef(namespace, id), { signal }))
       if (stored && stored.metadata.annotations?.[ANNOTATIONS.handOut] === nonce) return stored
       if (stored || attempt === MAX_CREATE_ATTEMPTS) throw error

@@ -5,6 +5,7 @@ import type { RenderLimits, Template } from '@tenure/gotemplate'
 import { isJsonObject, ownValue } from '@tenure/kube/model'
 import type { JsonObject } from '@tenure/kube/model'
 import { readYaml } from '@tenure/yaml'
+import { claimSecretName } from '../api/id.ts'
 import { readDocuments, yamlProblem } from './documents.ts'
 import { isLazy, returnValuesOf } from './return-values.ts'
 import { ClaimTemplateError } from './types.ts'
@@ -99,6 +100,9 @@ class Renderer {
     )
     if (self)
       throw new ClaimTemplateError(`ConfigMap "${release}" has the name of the claim itself; choose another one`)
+    const reserved = claimSecretName(release)
+    if (manifests.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === reserved))
+      throw new ClaimTemplateError(`Secret "${reserved}" has the name of the Secret of the claim; choose another one`)
     return {
       resources: manifests.map((manifest) => ({ manifest, isLazy: isLazy(manifest) })),
       returnValues: returnValuesOf(manifests),

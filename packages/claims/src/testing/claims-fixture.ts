@@ -2,7 +2,14 @@ import { type ControlPlane, type Fault, type InProcessTransport, startControlPla
 import { Client, type Kind, type KubeObject, type Stored, type TransportRequest } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { createMetrics, defineOperator, type Metrics, type OperatorContext, runOperators } from '@tenure/runtime'
+import {
+  createLogger,
+  createMetrics,
+  defineOperator,
+  type Metrics,
+  type OperatorContext,
+  runOperators,
+} from '@tenure/runtime'
 import { type Claim, claimOf } from '../api/claim.ts'
 import { CLAIM_SELECTOR, LEADER_LEASE, MANAGED_SELECTOR, OPERATOR } from '../api/names.ts'
 import { claimController } from '../controllers/claim/controller.ts'
@@ -56,6 +63,8 @@ export class ClaimsFixture {
   readonly templates = new Map<string, FixtureTemplate>()
   /** All requests of all replicas. */
   readonly requests: TransportRequest[] = []
+  /** All lines that replicas logged. */
+  readonly logged: string[] = []
   readonly #pools: Map<string, Pool>
   readonly #replicas = new Set<Replica>()
 
@@ -118,6 +127,12 @@ export class ClaimsFixture {
         clock,
         random: seededRandom(seed),
         metrics,
+        log: await createLogger({
+          level: 'debug',
+          format: 'text',
+          clock,
+          destination: { write: (line) => this.logged.push(line) },
+        }),
         freeze: true,
         leaderElection: false,
         onReady: () => (isReady = true),

@@ -1,4 +1,4 @@
-import { type Kind, type KubeObject, mergePatch, type TransportRequest } from '@tenure/kube'
+import { type Kind, mergePatch, type TransportRequest } from '@tenure/kube'
 import { ConfigMap, Event, Pod, Secret } from '@tenure/kube/kinds'
 import { afterEach, describe, expect, test } from 'vitest'
 import { LABELS } from '../../api/names.ts'
@@ -32,7 +32,7 @@ async function ids(): Promise<ReadonlySet<string>> {
 
 async function orphans(): Promise<readonly string[]> {
   const names = new Set((await fixture.claims()).map(({ object }) => object.metadata.name))
-  const kinds: readonly Kind<KubeObject>[] = [Pod, ConfigMap, Secret]
+  const kinds: readonly Kind[] = [Pod, ConfigMap, Secret]
   const children = (await Promise.all(kinds.map((kind) => fixture.children(kind)))).flat()
   return children
     .filter(({ metadata }) => !names.has(metadata.labels?.[LABELS.claim] ?? ''))
@@ -191,6 +191,7 @@ describe('members are replaced', () => {
       return next !== undefined && next.metadata.uid !== pod?.metadata.uid
     })
     await fixture.warm(1)
+    expect(await fixture.children(Pod)).toHaveLength(1)
   })
 })
 
