@@ -48,6 +48,8 @@ export interface AcquisitionRequest {
   readonly left: AbortSignal
   /** Aborts when acquiring the claim takes too long. */
   readonly signal: AbortSignal
+  /** Called when the view shows the claim as the caller's. */
+  readonly onShown: () => void
 }
 
 /** A claim that is a caller's, and may not be ready yet. */
@@ -111,6 +113,7 @@ async function handOutMember(
   const object = await writeHandOut(context, member, out, { lazy, signal })
   if (typeof object === 'string') return object
   const tracked = view.track(object)
+  request.onShown()
   try {
     await createLazy(lazyContext, object, lazy)
   } catch (error) {
@@ -169,6 +172,7 @@ async function makeFresh(context: AcquisitionContext, request: AcquisitionReques
       (object) => {
         created = object
         tracked = view.track(object)
+        request.onShown()
       },
     )
     const { returnValues } = rendered

@@ -27,20 +27,32 @@ export class Callers {
     return createHash('sha256').update(caller).digest('hex').slice(0, HASH_LENGTH)
   }
 
-  /** Acquires a claim for a caller. Rejects with a 429 if the caller has as many claims as it may have. */
-  async run<T>(label: string | undefined, acquire: () => Promise<T>): Promise<T> {
-    if (label === undefined) return await acquire()
+  /**
+   * Acquires a claim for a caller. `acquire` calls `onShown` when the view shows the claim: from then on the view counts
+   * it. Rejects with a 429 if the caller has as many claims as it may have.
+   */
+  async run<T>(label: string | undefined, acquire: (onShown: () => void) => Promise<T>): Promise<T> {
+    if (label === undefined) return await acquire(() => undefined)
     const inFlight = this.#inFlight.get(label) ?? 0
     const held = this.#view.ofCaller(label)
     if (held.length + inFlight >= this.#max) throw this.#tooMany(held.flatMap(({ expiresAt }) => expiresAt ?? []))
     this.#inFlight.set(label, inFlight + 1)
-    try {
-      return await acquire()
-    } finally {
-      const left = (this.#inFlight.get(label) ?? 1) - 1
-      if (left > 0) this.#inFlight.set(label, left)
-      else this.#inFlight.delete(label)
+    let isCounted = true
+    const end = (): void => {
+      if (isCounted) this.#end(label)
+      isCounted = false
     }
+    try {
+      return await acquire(end)
+    } finally {
+      end()
+    }
+  }
+
+  #end(label: string): void {
+    const left = (this.#inFlight.get(label) ?? 1) - 1
+    if (left > 0) this.#inFlight.set(label, left)
+    else this.#inFlight.delete(label)
   }
 
   #tooMany(expiries: readonly number[]): ClaimFailure {

@@ -160,7 +160,7 @@ export class ClaimTaker {
     const label = callers.labelOf(caller)
     const request = { ...more, pool, values, caller: label, ttl: Math.min(ttl ?? pool.defaultTtl, pool.maxTtl) }
     try {
-      const acquired = await callers.run(label, () => acquire(this.#acquisition, request))
+      const acquired = await callers.run(label, (onShown) => acquire(this.#acquisition, { ...request, onShown }))
       metrics.acquired(acquired.isWarm)
       if (!acquired.isWarm) this.#templates.clear(pool)
       return acquired

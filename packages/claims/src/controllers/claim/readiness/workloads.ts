@@ -39,7 +39,8 @@ export function daemonSetReadiness(object: DaemonSet): Readiness {
 export function jobReadiness({ spec, status }: Job): Readiness {
   if (isTrue(status?.conditions, 'Failed')) {
     const { message = '', reason = '' } = getCondition(status?.conditions, 'Failed') ?? {}
-    return failed(`job failed (${[reason, message].filter(Boolean).join(': ')})`)
+    const details = [reason, message].filter(Boolean).join(': ')
+    return failed(details ? `job failed (${details})` : 'job failed')
   }
   if (isTrue(status?.conditions, 'Complete')) return ready('job complete')
   return waiting(`job not complete (${status?.succeeded ?? 0}/${spec?.completions ?? 1})`)
