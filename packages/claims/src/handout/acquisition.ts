@@ -8,6 +8,7 @@ import {
   type Random,
   randomSuffix,
   type Stored,
+  TenureError,
 } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
 import type { JsonObject } from '@tenure/kube/model'
@@ -125,9 +126,14 @@ async function handOutMember(
   return { id, object, nonce: out.nonce, isWarm: true, returnValues, expiresAt: expiryOf(object, out), tracked }
 }
 
-/** The Secret of a member on its way may not exist yet, and a member that was removed has none. */
+/** A member whose Secret is missing, because it is on its way or was removed, or that cannot be read, is left to the pool. */
 async function orChanged<T>(preparing: Promise<T>): Promise<T | 'changed'> {
-  return (await orUndefined(preparing)) ?? 'changed'
+  try {
+    return await preparing
+  } catch (error) {
+    if (isNotFound(error) || (error instanceof TenureError && error.code === 'TENURE_CLAIM_INVALID')) return 'changed'
+    throw error
+  }
 }
 
 async function writeHandOut(

@@ -1,4 +1,4 @@
-import { isNotFound, type Stored } from '@tenure/kube'
+import { isNotFound, mergePatch, type Stored } from '@tenure/kube'
 import { ConfigMap, Deployment, Event, Pod, Secret } from '@tenure/kube/kinds'
 import { afterEach, describe, expect, test } from 'vitest'
 import { DATA, LABELS } from '../../api/names.ts'
@@ -204,5 +204,35 @@ describe('a claim whose Secret is missing', () => {
     expect(await fixture.claims()).toHaveLength(1)
     await clock.advance(3_000)
     expect(await fixture.claims()).toEqual([])
+  })
+})
+
+describe('a claim that cannot be read', () => {
+  test('it fails with the reason, is not handed out, expires at its time, and does not hold up others', async () => {
+    const { clock } = await setup({ default: { count: 1 } })
+    const replica = await fixture.replica()
+    await fixture.warm(1)
+    const [member] = await fixture.idle()
+    const ref = { name: member?.object.metadata.name ?? '', namespace: NAMESPACE }
+    await fixture.api.patch(ConfigMap, ref, mergePatch({ data: { [DATA.renderedResources]: '{' } }))
+    const taken = await fixture.take(replica)
+    expect(taken.id).not.toBe(member?.id)
+    // The pool replaces it; a claimed one stays until its time.
+    await fixture.until(async () => !(await fixture.claims()).some(({ id }) => id === member?.id))
+    await fixture.api.patch(
+      ConfigMap,
+      at(`claim-${taken.id}`),
+      mergePatch({ data: { [DATA.renderedResources]: '[1]' } }),
+    )
+    await clock.advance(1_000)
+    expect((await claim(taken.id)).data).toMatchObject({
+      [DATA.status]: 'failed',
+      [DATA.message]: expect.stringContaining('has no valid renderedResources'),
+    })
+    expect(await replica.exposed()).toContain('claim_controller_active_claims')
+    await clock.advance(taken.expiresAt - clock.now() - 500)
+    expect((await fixture.claims()).some(({ id }) => id === taken.id)).toBe(true)
+    await clock.advance(2_500)
+    expect((await fixture.claims()).some(({ id }) => id === taken.id)).toBe(false)
   })
 })

@@ -106,6 +106,54 @@ describe('planPool', () => {
     expect(removed(result)).toEqual(['a failed'])
   })
 
+  test('evictions of ready members are never held back, and those of members that were never ready are', () => {
+    let history = plan([member('a'), member('b'), member('c')]).history
+    for (let number = 0; number < 5; number++) {
+      const evicted = member('a', { status: 'failed', failure: 'disrupted' })
+      expect(plan([evicted, member('b'), member('c')], { history, now: NOW + number * 1_000 }).create).toBe(1)
+    }
+    for (let number = 0; number < 5; number++) {
+      const rejected = member(`n${number}`, { status: 'failed', failure: 'disrupted', createdAt: NOW + number * 1_000 })
+      const result = plan([rejected, member('b'), member('c')], { history, now: NOW + number * 1_000 })
+      history = result.history
+      expect(result.create).toBe(number === 0 ? 1 : 0)
+    }
+    expect(history.failures).toBe(5)
+  })
+
+  test('a claim that was ready when it was handed out does not count as a failure of its pool', () => {
+    const { history } = plan([member('a'), member('b'), member('c')])
+    const broken = { status: 'failed', failure: 'failed', isIdle: false } as const
+    expect(plan([member('a', broken), member('b'), member('c')], { history }).history.failures).toBe(0)
+    const never = plan([member('x', { ...broken, message: 'hunter2' }), member('b'), member('c')], { history })
+    expect(never.history).toMatchObject({ failures: 1, lastFailure: expect.not.stringContaining('hunter2') })
+  })
+
+  test('a series of failures ends when a younger member stays ready or is of use, not when it becomes ready', () => {
+    const failing: PoolHistory = { ...PROVEN, failures: 3, failedAt: NOW }
+    const young = member('y', { createdAt: NOW + 1_000 })
+    const noted = plan([young], { history: failing, now: NOW + 2_000 })
+    expect(noted.history.failures).toBe(3)
+    expect(noted.again).toBe(NOW + 12_000)
+    expect(plan([young], { history: noted.history, now: NOW + 12_000 }).history.failures).toBe(0)
+    const claimed = { ...young, isIdle: false }
+    expect(plan([claimed], { history: noted.history, now: NOW + 3_000 }).history.failures).toBe(0)
+    expect(
+      plan([member('old', { createdAt: NOW - 5_000 })], { history: failing, now: NOW + 60_000 }).history.failures,
+    ).toBe(3)
+  })
+
+  test('members whose creation is under way count', () => {
+    const state = {
+      now: NOW,
+      revision: REVISION,
+      claims: [member('a')],
+      size: { idle: 3, again: undefined, demand: NO_DEMAND },
+    }
+    expect(planPool({ ...state, history: PROVEN, creating: 1 }).create).toBe(1)
+    expect(planPool({ ...state, history: PROVEN, creating: 2 }).create).toBe(0)
+  })
+
   test('a broken revision makes at most 12 members in ten minutes, and a new revision starts at once', () => {
     let history = newHistory(REVISION)
     let claims: Claim[] = []

@@ -106,19 +106,19 @@ function noteMembers(history: PoolHistory, claims: readonly Claim[], now: number
   }
   const ids = new Set(current.map(({ id }) => id))
   const counted = new Set([...history.counted].filter((id) => ids.has(id)))
-  // A claim that was ready when it was handed out fails because of its caller.
-  const fresh = current.filter(
-    (claim) =>
-      isFailing(claim) &&
-      claim.failure !== 'disrupted' &&
-      !counted.has(claim.id) &&
-      (claim.isIdle || !readySince.has(claim.id)),
-  )
+  // A claim that was ready when it was handed out fails because of its caller, and a ready pod is evicted because of its node.
+  const isExcused = (claim: Claim): boolean =>
+    claim.isIdle ? claim.failure === 'disrupted' && history.readySince.has(claim.id) : readySince.has(claim.id)
+  const fresh = current.filter((claim) => isFailing(claim) && !counted.has(claim.id) && !isExcused(claim))
   for (const { id } of fresh) counted.add(id)
   const last = fresh.at(-1)
   const isProven = history.isProven || readySince.size > 0
   const noted = { ...history, counted, readySince, isProven }
-  if (last) return { ...noted, failures: history.failures + 1, failedAt: now, lastFailure: last.message }
+  if (last) {
+    // The message of a claimed member may quote its caller's values.
+    const lastFailure = last.isIdle ? last.message : 'a member did not become ready after its hand-out'
+    return { ...noted, failures: history.failures + 1, failedAt: now, lastFailure }
+  }
   // Only a member that is younger than the last failure tells whether the cause is gone.
   const hasRecovered = youngerThanFailure(noted, current).some(
     (claim) => !claim.isIdle || now - (readySince.get(claim.id) ?? now) >= STABLE_MS,
