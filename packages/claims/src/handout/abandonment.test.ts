@@ -108,6 +108,25 @@ describe('time limits', () => {
     expect(await fixture.idle()).toHaveLength(1)
   })
 
+  test('a call with a key has 10 s for all of its requests together', async () => {
+    const { clock } = await setup({ default: { count: 1 } })
+    await fixture.replica()
+    let isSlow = false
+    const follower = await fixture.replica({
+      leads: false,
+      seed: 9,
+      faults: ({ path }) => (isSlow && !path.includes('watch=') ? { delay: 6_000 } : undefined),
+    })
+    await fixture.warm(1)
+    isSlow = true
+    const before = clock.now()
+    await expect(fixture.take(follower, { idempotencyKey: 'k' })).rejects.toMatchObject({ status: 504 })
+    expect(clock.now() - before).toBe(10_000)
+    isSlow = false
+    await clock.advance(10_000)
+    expect(await leftovers()).toEqual([])
+  })
+
   test('a claim that is not ready within 120 s is a 504, and gone with its children 2 s later', async () => {
     const { clock } = await setup({ default: { template: NEVER_READY } })
     const replica = await fixture.replica()

@@ -6,6 +6,7 @@ import {
   createLogger,
   createMetrics,
   defineOperator,
+  type LogLevel,
   type Metrics,
   type OperatorContext,
   runOperators,
@@ -37,6 +38,8 @@ export interface ReplicaOptions {
   /** Default true. */
   readonly leads?: boolean
   readonly seed?: number
+  /** Default `info`. */
+  readonly logLevel?: LogLevel
   /** Called before every request of the replica for the fault to inject. Default: none. */
   readonly faults?: (request: TransportRequest) => Fault | undefined
 }
@@ -91,7 +94,7 @@ export class ClaimsFixture {
   }
 
   async replica(options: ReplicaOptions = {}): Promise<Replica> {
-    const { faults, leads = true, maxClaimsPerCaller = 0, seed = 5 } = options
+    const { faults, leads = true, logLevel = 'info', maxClaimsPerCaller = 0, seed = 5 } = options
     const { clock } = this
     const transport = this.plane.transportFor({
       faults: (request) => {
@@ -128,7 +131,7 @@ export class ClaimsFixture {
         random: seededRandom(seed),
         metrics,
         log: await createLogger({
-          level: 'debug',
+          level: logLevel,
           format: 'text',
           clock,
           destination: { write: (line) => this.logged.push(line) },

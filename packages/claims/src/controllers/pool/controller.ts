@@ -122,7 +122,8 @@ class PoolFiller {
     }
     const isDone = await this.#writes.settled(clock, MAX_ROUND_MS)
     const again = plan.again === undefined ? Infinity : Math.max(plan.again - clock.now(), 1)
-    const after = isDone ? again : Math.min(again, MAX_ROUND_MS)
+    // A plan that counted creations under way is made again when they have ended.
+    const after = isDone ? (creating > 0 ? 1 : again) : Math.min(again, MAX_ROUND_MS)
     return Number.isFinite(after) ? { requeueAfter: after } : undefined
   }
 
@@ -143,16 +144,22 @@ class PoolFiller {
   async #create(signal: AbortSignal): Promise<void> {
     const { api, random } = this.#leader
     const { kinds, namespace, onMemberCreated } = this.#options
+    let isCounted = true
+    // From here on the view counts the member.
+    const onCreated = (): void => {
+      if (isCounted) this.#creating--
+      isCounted = false
+    }
     try {
       const id = newClaimId(random)
-      await makeClaim({ api, kinds, namespace }, { id, pool: this.#pool, handOut: undefined, signal })
+      await makeClaim({ api, kinds, namespace }, { id, pool: this.#pool, handOut: undefined, signal }, onCreated)
       onMemberCreated()
       this.#templates.clear(this.#pool)
     } catch (error) {
       if (error instanceof ClaimTemplateError) this.#templates.report(this.#pool, error)
       throw error
     } finally {
-      this.#creating--
+      onCreated()
     }
   }
 
