@@ -152,6 +152,7 @@ function merge(request: ApplyRequest, owners: Owners, structure: Structure): Out
   const previous = owners.get(identity)
   const last = previous ? underSchema(previous.fields, structure) : LEAF
   const current = recursiveDifference(fieldSetOf(request.applied, structure), reset)
+  request.onFields?.(current)
 
   const others = new Map<string, Owner>()
   for (const [id, owner] of owners) {

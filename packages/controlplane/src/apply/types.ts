@@ -27,6 +27,8 @@ export interface ApplyRequest extends ManagedContext {
   /** The applied configuration. */
   readonly applied: KubeObject
   readonly force: boolean
+  /** Called with the fields that the manager will own, before the work of merging; it may throw. */
+  readonly onFields?: (fields: Readonly<Record<string, unknown>>) => void
 }
 
 export interface UpdateRequest extends ManagedContext {

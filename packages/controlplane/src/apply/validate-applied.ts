@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { append } from '../model/append.ts'
 import { goSyntax, goType, goValue } from '../patch/go-format.ts'
 import { isList } from '../patch/json.ts'
-import { ItemError, itemElement, valueTypeFor } from './fields/value-type.ts'
+import { itemElements, itemProblem, valueTypeFor } from './fields/value-type.ts'
 import { compareText, fieldElement, printElement } from './fields/path-element.ts'
 import type { ListType, MapType, ScalarType, Structure } from './fields/structure.ts'
 
@@ -56,16 +56,14 @@ function checkMap(value: JsonObject, map: MapType): FieldProblems {
 
 function checkList(items: readonly unknown[], list: ListType): FieldProblems {
   const seen = new Set<string>()
+  const elements = list.isAtomic ? [] : itemElements(list, items)
   let problems: FieldProblem[] | undefined
   for (const [at, item] of items.entries()) {
-    let element = `i:${at}`
+    const element = list.isAtomic ? `i:${at}` : elements[at]
+    if (element === undefined) {
+      return [...(problems ?? []), { path: '', message: `element ${at}: ${itemProblem(list, item)}` }]
+    }
     if (!list.isAtomic) {
-      try {
-        element = itemElement(list, item)
-      } catch (error) {
-        if (!(error instanceof ItemError)) throw error
-        return [...(problems ?? []), { path: '', message: `element ${at}: ${error.message}` }]
-      }
       if (seen.has(element)) {
         ;(problems ??= []).push({ path: '', message: `duplicate entries for key ${printElement(element)}` })
       }

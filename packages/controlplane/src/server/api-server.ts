@@ -2,6 +2,7 @@ import type { Clock, Random } from '@tenure/kube'
 import { asError } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { StatusError, statusBody } from '../errors.ts'
+import { refuseOversized } from '../model/object-size.ts'
 import { ContinueExpired } from '../registry/options/continue-token.ts'
 import { withDeleteOptions } from '../registry/options/delete-options.ts'
 import { managerOf } from '../registry/verbs/prepare.ts'
@@ -283,6 +284,8 @@ export class ApiServer {
     if (verb !== 'create') throw notAllowed()
     const request = await withBody(head)
     const { value } = await parseObject(request.body ?? '', false, route.plural)
+    // It is not stored, but the work for it grows with its size.
+    refuseOversized(value)
     const reviewed = review(this.#options, { namespace: route.namespace, body: value, user: request.user })
     const manager = managerOf({ options, userAgent: request.headers['user-agent'] ?? '' })
     return json(201, JSON.stringify(withRequester(reviewed, manager, this.#options.clock.now())))

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { isEmptyObject, isList } from '../../patch/json.ts'
 import type { FieldSet } from './fields.ts'
-import { LEAF, nodeOf, SELF } from './fields.ts'
-import { itemElementIfAny, valueTypeFor } from './value-type.ts'
-import { compareText, fieldElement } from './path-element.ts'
+import { LEAF, nodeWith, SELF } from './fields.ts'
+import { itemElements, valueTypeFor } from './value-type.ts'
+import { fieldElement, sortedTexts } from './path-element.ts'
+import type { PathElement } from './path-element.ts'
 import type { ListType, MapType, Structure } from './structure.ts'
 
 /** All fields that an object sets: those its applier owns. */
@@ -44,7 +45,7 @@ function find(value: unknown, structure: Structure, self: boolean, known?: Known
 function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFields): FieldSet | undefined {
   const draft: Record<string, FieldSet> = self ? { [SELF]: LEAF } : {}
   let isLeft = false
-  for (const key of Object.keys(value).toSorted(compareText)) {
+  for (const key of sortedTexts(Object.keys(value))) {
     const member = value[key]
     const field = map.field(key)
     const structure = field?.structure ?? map.element()
@@ -59,12 +60,14 @@ function ofMap(value: JsonObject, map: MapType, self: boolean, known?: KnownFiel
 }
 
 function ofList(value: readonly unknown[], list: ListType, self: boolean, known?: KnownFields): FieldSet | undefined {
-  const draft: Record<string, FieldSet> = {}
-  for (const item of value) {
-    const element = itemElementIfAny(list, item)
+  const children = new Map<PathElement, FieldSet>()
+  const elements = itemElements(list, value)
+  for (const [at, item] of value.entries()) {
+    const element = elements[at]
     if (element === undefined) continue
     // Of items with the same key, only their presence is owned.
-    draft[element] = draft[element] ? LEAF : (fieldsOf(item, list.element(), true, known) ?? LEAF)
+    const isDouble = children.has(element)
+    children.set(element, isDouble ? LEAF : (fieldsOf(item, list.element(), true, known) ?? LEAF))
   }
-  return nodeOf(draft, self)
+  return nodeWith(children, self)
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@tenure/kube/model'
 import type { PathElement } from './path-element.ts'
-import { canonicalElement, compareElements, parsedElement, printElement } from './path-element.ts'
+import { canonicalElement, printElement, sortedElements } from './path-element.ts'
 
 /**
  * A set of fields in the form of fieldsV1: a tree of path elements in which `{}` is a member, `'.'` makes a node with
@@ -23,8 +23,10 @@ export function isEmpty(set: FieldSet): boolean {
   return true
 }
 
+const isNamed = (node: FieldSet): boolean => node[SELF] !== undefined
+
 /** Whether the field of a node is in the set. */
-export const isMember = (node: FieldSet): boolean => node[SELF] !== undefined || isEmpty(node)
+export const isMember = (node: FieldSet): boolean => isNamed(node) || isEmpty(node)
 
 /** The node with its own field as a member. */
 export function withSelf(node: FieldSet | undefined): FieldSet {
@@ -45,16 +47,27 @@ export function fieldsEqual(a: FieldSet, b: FieldSet): boolean {
   return size === 0
 }
 
+/** The children of a node, in any order. */
+export type Children = ReadonlyMap<PathElement, FieldSet>
+
+/** A node with these children, sorted, and with its own field as a member if `self` is true; undefined if it is empty. */
+export function nodeWith(children: Children, self: boolean): FieldSet | undefined {
+  if (children.size === 0) return self ? LEAF : undefined
+  const node: Draft = self ? { [SELF]: LEAF } : {}
+  for (const element of sortedElements([...children.keys()])) node[element] = children.get(element) ?? LEAF
+  return node
+}
+
 /**
  * A node with these children, sorted, and with its own field as a member if `self` is true; undefined if it is empty.
  * Makes at most one copy, because copies of large nodes take long.
  */
-export function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
+function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
   const keys = Object.keys(draft)
   if (keys.length === 0) return self ? LEAF : undefined
   const isSelf = draft[SELF] !== undefined
   const children = isSelf ? keys.filter((key) => key !== SELF) : keys
-  const ordered = inOrder(children)
+  const ordered = sortedElements(children)
   if (ordered === children && (keys[0] === SELF || !(self || isSelf))) return draft
   const result: Draft = {}
   if (self || isSelf) result[SELF] = LEAF
@@ -63,20 +76,6 @@ export function nodeOf(draft: Draft, self: boolean): FieldSet | undefined {
     if (node) result[element] = node
   }
   return result
-}
-
-/** Sorts only if needed. */
-function inOrder(elements: readonly PathElement[]): readonly PathElement[] {
-  if (elements.length < 2) return elements
-  const parsed = elements.map(parsedElement)
-  let before = parsed[0]
-  for (const element of parsed) {
-    if (before && compareElements(before, element) > 0) {
-      return parsed.toSorted(compareElements).map((each) => each.element)
-    }
-    before = element
-  }
-  return elements
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
@@ -134,16 +133,24 @@ function subtract(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | unde
 }
 
 function subtractNodes(a: FieldSet, b: FieldSet, recursive: boolean): FieldSet | undefined {
-  const isGone = isMember(b)
-  if (isGone && (recursive || isEmpty(a))) return undefined
-  if (isEmpty(a)) return a
+  if (isNamed(b) && recursive) return undefined
   const rest = subtract(a, b, recursive)
-  const wasMember = a[SELF] !== undefined
-  if (rest === a && !(wasMember && isGone)) return a
-  if (!wasMember) return rest
-  const { [SELF]: _, ...children } = rest ?? LEAF
-  if (isEmpty(children)) return isGone ? undefined : LEAF
-  return isGone ? children : { [SELF]: LEAF, ...children }
+  // Whether a large node is empty takes long to find out, and a node from which something was subtracted is not.
+  const isGone = isNamed(b) || (rest === a && isEmpty(b))
+  if (rest === a) {
+    if (!isGone) return a
+    if (recursive || isEmpty(a)) return undefined
+  }
+  if (!isNamed(a) || rest === undefined) return rest
+  if (!hasChildren(rest)) return isGone ? undefined : LEAF
+  if (!isGone) return rest
+  const { [SELF]: _, ...children } = rest
+  return children
+}
+
+function hasChildren(node: FieldSet): boolean {
+  for (const key in node) if (key !== SELF) return true
+  return false
 }
 
 /** The members of both. */
@@ -157,10 +164,11 @@ function intersect(a: FieldSet, b: FieldSet): FieldSet | undefined {
   for (const key in a) {
     const [mine, theirs] = [a[key], b[key]]
     if (mine === undefined || theirs === undefined || key === SELF) continue
-    const isShared = isMember(mine) && isMember(theirs)
     const children = intersect(mine, theirs)
+    // Nodes that share children are members only if they say so.
+    const isShared = children ? isNamed(mine) && isNamed(theirs) : isMember(mine) && isMember(theirs)
     if (!isShared && !children) continue
-    draft[key] = isShared ? withSelf(children) : (children ?? LEAF)
+    draft[key] = isShared && children ? { [SELF]: LEAF, ...children } : (children ?? LEAF)
     kept = true
   }
   return kept ? draft : undefined
@@ -196,7 +204,7 @@ export function* printedPaths(set: FieldSet, prefix = ''): Generator<string> {
 export function canonicalFields(sent: unknown, depth = 0): FieldSet {
   if (!isJsonObject(sent)) throw new SyntaxError('fields must be an object')
   if (depth > MAX_FIELD_DEPTH) throw new SyntaxError('fields are nested too deeply')
-  const draft: Draft = {}
+  const children = new Map<PathElement, FieldSet>()
   let self = false
   for (const key of Object.keys(sent)) {
     if (key === SELF) {
@@ -204,7 +212,7 @@ export function canonicalFields(sent: unknown, depth = 0): FieldSet {
       continue
     }
     const element = canonicalElement(key)
-    if (element !== undefined) draft[element] = canonicalFields(sent[key], depth + 1)
+    if (element !== undefined) children.set(element, canonicalFields(sent[key], depth + 1))
   }
-  return nodeOf(draft, self) ?? LEAF
+  return nodeWith(children, self) ?? LEAF
 }

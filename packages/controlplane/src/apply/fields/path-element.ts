@@ -59,6 +59,14 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
+/** Characters whose order in UTF-8 and in UTF-16 differs. */
+const HIGH = /[\uD800-\uFFFF]/
+
+/** Sorts as `compareText` does, but calls it only where the own order of strings may differ. */
+export function sortedTexts(texts: readonly string[]): readonly string[] {
+  return texts.some((text) => HIGH.test(text)) ? texts.toSorted(compareText) : texts.toSorted()
+}
+
 /** Surrogates encode code points above all others. */
 const codePointRank = (unit: number): number => (unit >= 0xe000 ? unit - 0x2800 : unit)
 
@@ -86,6 +94,54 @@ export function parsedElement(element: PathElement): ParsedElement {
     default:
       return { element, kind, pairs: [], value: undefined }
   }
+}
+
+/** The text before the value of an element whose value is a text. */
+const VALUE_PREFIX = /^(?:f:|v:"|k:\{"[^"\\]*":")/
+
+/**
+ * Elements in the order in which kube-apiserver writes fields. Most nodes have children of one form that differ in one
+ * text, such as `k:{"name":"…"}`: then they sort as texts, which is much faster than to parse and compare them.
+ */
+export function sortedElements(elements: readonly PathElement[]): readonly PathElement[] {
+  if (elements.length < 2) return elements
+  const prefix = VALUE_PREFIX.exec(elements[0] ?? '')?.[0]
+  if (prefix === undefined || !elements.every((element) => sortsAsText(element, prefix))) return sortedByParts(elements)
+  let before = ''
+  for (const element of elements) {
+    if (before > element) return elements.toSorted()
+    before = element
+  }
+  return elements
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const FIRST_SURROGATE = 0xd800
+
+/** Whether an element begins with this text, and the rest compares as the value in it: it has no escapes and quotes. */
+function sortsAsText(element: PathElement, prefix: string): boolean {
+  if (!element.startsWith(prefix)) return false
+  const isField = prefix === 'f:'
+  const end = isField ? element.length : element.length - (prefix.startsWith('v') ? 1 : 2)
+  for (let at = prefix.length; at < end; at++) {
+    const code = element.charCodeAt(at)
+    // The order of UTF-8 and UTF-16 differs from here on. A character before the closing quote would sort before the end.
+    if (code >= FIRST_SURROGATE || (!isField && (code <= QUOTE || code === BACKSLASH))) return false
+  }
+  return isField || element.endsWith(prefix.startsWith('v') ? '"' : '"}')
+}
+
+function sortedByParts(elements: readonly PathElement[]): readonly PathElement[] {
+  const parsed = elements.map(parsedElement)
+  let before = parsed[0]
+  for (const element of parsed) {
+    if (before && compareElements(before, element) > 0) {
+      return parsed.toSorted(compareElements).map((each) => each.element)
+    }
+    before = element
+  }
+  return elements
 }
 
 /** The order in which kube-apiserver writes fields. */

@@ -18,27 +18,31 @@ export function valueTypeFor(structure: Structure, value: unknown): ValueType {
   return structure.map ? 'map' : structure.scalar ? 'scalar' : 'list'
 }
 
-/** Why an item does not fit its list, in kube-apiserver's words. */
-export class ItemError extends Error {}
+interface KnownElements {
+  readonly list: ListType
+  readonly elements: readonly (PathElement | undefined)[]
+}
+// Lists are read several times in one write, and lists of a stored object in many writes.
+const knownElements = new WeakMap<readonly unknown[], KnownElements>()
 
-// Items are read several times in one write, and items of a stored object in many writes.
-const knownItems = new WeakMap<ListType, WeakMap<object, PathElement>>()
-
-/** The path element that identifies an item of an associative list. */
-export function itemElement(list: ListType, item: unknown): PathElement {
-  if (list.declaredKeys.length === 0) return setElement(item)
-  if (typeof item !== 'object' || item === null) return keyedElement(list, item)
-  let known = knownItems.get(list)
-  if (!known) knownItems.set(list, (known = new WeakMap()))
-  let element = known.get(item)
-  if (element === undefined) known.set(item, (element = keyedElement(list, item)))
-  return element
+/**
+ * The path elements that identify the items of an associative list; undefined for an item that does not fit, because
+ * live objects are not validated.
+ */
+export function itemElements(list: ListType, items: readonly unknown[]): readonly (PathElement | undefined)[] {
+  const known = knownElements.get(items)
+  if (known?.list === list) return known.elements
+  const elements = items.map((item) => itemElement(list, item))
+  knownElements.set(items, { list, elements })
+  return elements
 }
 
-function keyedElement(list: ListType, item: unknown): PathElement {
+function itemElement(list: ListType, item: unknown): PathElement | undefined {
+  if (list.declaredKeys.length === 0) {
+    return typeof item === 'object' || item === undefined ? undefined : valueElement(item)
+  }
+  if (!isJsonObject(item)) return undefined
   const { keys } = list
-  if (item === null) throw new ItemError('associative list with keys may not have a null element')
-  if (!isJsonObject(item)) throw new ItemError('associative list with keys may not have non-map elements')
   const [only] = keys
   if (only !== undefined && keys.length === 1 && Object.hasOwn(item, only)) return keyElement([[only, item[only]]])
   const pairs: (readonly [string, unknown])[] = []
@@ -46,28 +50,18 @@ function keyedElement(list: ListType, item: unknown): PathElement {
     const value = Object.hasOwn(item, key) ? item[key] : list.element().map?.field(key)?.default
     if (value !== undefined) pairs.push([key, value])
   }
-  if (pairs.length === 0) {
-    const names = list.declaredKeys.map((key) => JSON.stringify(key)).join(' ')
-    throw new ItemError(
-      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
-    )
-  }
-  return keyElement(pairs)
+  return pairs.length === 0 ? undefined : keyElement(pairs)
 }
 
-function setElement(item: unknown): PathElement {
-  if (isList(item)) throw new ItemError('not supported: associative list with lists as elements')
-  if (isJsonObject(item)) throw new ItemError("associative list without keys has an element that's a map type")
-  if (item === null) throw new ItemError("associative list without keys has an element that's an explicit null")
-  return valueElement(item)
-}
-
-/** As `itemElement`, but undefined for an item that does not fit: live objects are not validated. */
-export function itemElementIfAny(list: ListType, item: unknown): PathElement | undefined {
-  try {
-    return itemElement(list, item)
-  } catch (error) {
-    if (error instanceof ItemError) return undefined
-    throw error
+/** Why an item without a path element does not fit its list, in kube-apiserver's words. */
+export function itemProblem(list: ListType, item: unknown): string {
+  if (list.declaredKeys.length === 0) {
+    if (isList(item)) return 'not supported: associative list with lists as elements'
+    if (isJsonObject(item)) return "associative list without keys has an element that's a map type"
+    return "associative list without keys has an element that's an explicit null"
   }
+  if (item === null) return 'associative list with keys may not have a null element'
+  if (!isJsonObject(item)) return 'associative list with keys may not have non-map elements'
+  const names = list.declaredKeys.map((key) => JSON.stringify(key)).join(' ')
+  return `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`
 }

@@ -1,9 +1,9 @@
 import { isDeepEqual, isJsonObject, type JsonObject, ownValue } from '@tenure/kube/model'
 import { isEmptyObject, isList } from '../../patch/json.ts'
-import type { FieldSet } from '../fields/fields.ts'
-import { LEAF, nodeOf } from '../fields/fields.ts'
+import type { Children, FieldSet } from '../fields/fields.ts'
+import { LEAF, nodeWith, SELF } from '../fields/fields.ts'
 import type { ValueType } from '../fields/value-type.ts'
-import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
+import { itemElements, valueTypeFor } from '../fields/value-type.ts'
 import type { PathElement } from '../fields/path-element.ts'
 import { fieldElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
@@ -14,13 +14,15 @@ export interface Comparison {
   readonly removed: FieldSet
 }
 
+const NO_CHILDREN: Children = new Map()
+
 /** No difference. */
 const SAME: Comparison = { written: LEAF, removed: LEAF }
 
 /** Collects the written and removed fields below one field. */
 interface Draft {
-  written: Record<string, FieldSet> | undefined
-  removed: Record<string, FieldSet> | undefined
+  written: Map<PathElement, FieldSet> | undefined
+  removed: Map<PathElement, FieldSet> | undefined
 }
 
 /** The difference of one field and everything below it; undefined if there is none. */
@@ -53,16 +55,19 @@ function both(a: Change | undefined, b: Change | undefined): Change | undefined 
   return { written: together(a.written, b.written), removed: together(a.removed, b.removed) }
 }
 
+const childrenOf = (node: FieldSet): Children => new Map(Object.entries(node).filter(([element]) => element !== SELF))
+
 function together(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
-  return a && b ? nodeOf({ ...a, ...b }, true) : (a ?? b)
+  return a && b ? nodeWith(childrenOf({ ...a, ...b }), true) : (a ?? b)
 }
 
 function as(kind: ValueType, before: unknown, after: unknown, structure: Structure): Change | undefined {
   if (kind === 'map' && structure.map && !structure.map.isAtomic) {
     const [was, is] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}]
-    if (!isEmptyObject(was) || !isEmptyObject(is)) {
-      return withItself(changesInMap(was, is, structure.map), before, after)
-    }
+    const draft = changesInMap(was, is, structure.map)
+    // The emptiness of a large object takes long to find out.
+    const isChanged = draft.written !== undefined || draft.removed !== undefined
+    if (isChanged || !isEmptyObject(was) || !isEmptyObject(is)) return withItself(draft, before, after)
   }
   if (kind === 'list' && structure.list && !structure.list.isAtomic) {
     const [was, is] = [isList(before) ? before : [], isList(after) ? after : []]
@@ -75,15 +80,15 @@ function as(kind: ValueType, before: unknown, after: unknown, structure: Structu
 
 /** A container that was added or removed is itself a written or removed field. */
 function withItself(draft: Draft, before: unknown, after: unknown): Change | undefined {
-  const written = nodeOf(draft.written ?? {}, before === undefined)
-  const removed = nodeOf(draft.removed ?? {}, after === undefined)
+  const written = nodeWith(draft.written ?? NO_CHILDREN, before === undefined)
+  const removed = nodeWith(draft.removed ?? NO_CHILDREN, after === undefined)
   return written || removed ? { written, removed } : undefined
 }
 
 function note(draft: Draft, element: PathElement, change: Change | undefined): void {
   if (!change) return
-  if (change.written) (draft.written ??= {})[element] = change.written
-  if (change.removed) (draft.removed ??= {})[element] = change.removed
+  if (change.written) (draft.written ??= new Map()).set(element, change.written)
+  if (change.removed) (draft.removed ??= new Map()).set(element, change.removed)
 }
 
 function changesInMap(before: JsonObject, after: JsonObject, map: MapType): Draft {
@@ -121,8 +126,9 @@ function changesInList(before: readonly unknown[], after: readonly unknown[], li
 /** Items by path element; several where keys repeat. */
 function byElement(items: readonly unknown[], list: ListType): ReadonlyMap<PathElement, readonly unknown[]> {
   const known = new Map<PathElement, unknown[]>()
-  for (const item of items) {
-    const element = itemElementIfAny(list, item)
+  const elements = itemElements(list, items)
+  for (const [at, item] of items.entries()) {
+    const element = elements[at]
     if (element === undefined) continue
     const same = known.get(element)
     if (same) same.push(item)

@@ -1,6 +1,6 @@
 import { isDeepEqual, isJsonObject, type JsonObject, ownValue, setOwnValue } from '@tenure/kube/model'
 import { isEmptyObject, isList } from '../../patch/json.ts'
-import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
+import { itemElements, valueTypeFor } from '../fields/value-type.ts'
 import type { PathElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
@@ -14,7 +14,7 @@ export function mergeApplied(live: unknown, applied: unknown, structure: Structu
   switch (valueTypeFor(structure, applied)) {
     case 'map':
       if (structure.map && !structure.map.isAtomic && isJsonObject(live) && isJsonObject(applied)) {
-        if (!isEmptyObject(live) || !isEmptyObject(applied)) return mergeMaps(live, applied, structure.map)
+        return mergeMaps(live, applied, structure.map)
       }
       // A null for a granular container is ignored.
       if (isJsonObject(live) && applied === null && structure.map?.isAtomic === false && !isEmptyObject(live))
@@ -48,8 +48,8 @@ function mergeMaps(live: JsonObject, applied: JsonObject, map: MapType): JsonObj
 /** Merges items with the same key in the applied order; items that only the live list has keep their place. */
 function mergeLists(live: readonly unknown[], applied: readonly unknown[], list: ListType): readonly unknown[] {
   if (applied.length === 0) return live
-  const liveElements = live.map((item) => itemElementIfAny(list, item))
-  const appliedElements = applied.map((item) => itemElementIfAny(list, item))
+  const liveElements = itemElements(list, live)
+  const appliedElements = itemElements(list, applied)
   const wanted = new Map<PathElement | undefined, unknown>()
   for (const [at, element] of appliedElements.entries()) wanted.set(element, applied[at])
   const known = new Map<PathElement | undefined, unknown>()

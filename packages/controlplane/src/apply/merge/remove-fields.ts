@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, setOwnValue } from '@tenure/kube/model'
 import { isList } from '../../patch/json.ts'
 import type { FieldSet } from '../fields/fields.ts'
 import { isEmpty, isMember, LEAF, SELF } from '../fields/fields.ts'
-import { itemElementIfAny, valueTypeFor } from '../fields/value-type.ts'
+import { itemElements, valueTypeFor } from '../fields/value-type.ts'
 import { fieldElement } from '../fields/path-element.ts'
 import type { ListType, MapType, Structure } from '../fields/structure.ts'
 
@@ -36,8 +36,9 @@ function fromMap(value: JsonObject, set: FieldSet, map: MapType): unknown {
 function fromList(value: readonly unknown[], set: FieldSet, list: ListType): unknown {
   const kept: unknown[] = []
   let isChanged = false
-  for (const item of value) {
-    const element = itemElementIfAny(list, item)
+  const elements = itemElements(list, value)
+  for (const [at, item] of value.entries()) {
+    const element = elements[at]
     const node = element === undefined ? undefined : set[element]
     const rest = node ? withoutNode(item, node, list.element()) : item
     if (rest !== item) isChanged = true

@@ -148,6 +148,8 @@ function applied(
     resolve: (ref) => definition.resolve(ref),
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
+    // The object is stored with both. The merge takes much longer than this.
+    onFields: (fields) => refuseOversized([sent, fields]),
   })
   reportDuplicateKeys(request, warn)
   checkIdentity(request, sent as unknown as JsonObject)

@@ -4,6 +4,7 @@ import { asksToClear } from '../../apply/managers/managers.ts'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { forbidden, invalid, notFound, StatusError } from '../../errors.ts'
 import type { ResourceNames } from '../../errors.ts'
+import { refuseOversized } from '../../model/object-size.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { apiVersionOf } from '../decode/decode.ts'
@@ -40,7 +41,11 @@ export function withManagedFields(
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
   })
-  return metadata === next.metadata || !metadata ? next : { ...next, metadata }
+  if (metadata === next.metadata || !metadata) return next
+  const managed = { ...next, metadata }
+  // The managed fields may be larger than the object. Admission and validation take much longer than this.
+  refuseOversized(managed)
+  return managed
 }
 
 /** An empty list is stored as absent, but its sender owns the field. */

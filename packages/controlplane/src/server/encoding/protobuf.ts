@@ -1,4 +1,5 @@
-import { badRequest } from '../../errors.ts'
+import { badRequest, StatusError } from '../../errors.ts'
+import { MAX_STORED_BYTES, tooLargeToStore } from '../../model/object-size.ts'
 import { MESSAGES } from './generated/protobuf.ts'
 
 /**
@@ -34,12 +35,25 @@ export function jsonFromProtobuf(body: Buffer): string {
       else if (tag.number === 2) raw = envelope.bytes()
       else envelope.skip(tag.wire)
     }
+    bytesLeft = MAX_STORED_BYTES
     const message = messageNamed(nameOf(apiVersion, kind))
     if (!message) throw new Error(`no kind "${kind}" is registered for version "${apiVersion}"`)
     return JSON.stringify({ kind, apiVersion, ...readMessage(new Reader(raw), message, 0) })
   } catch (error) {
+    if (error instanceof StatusError) throw error
     throw badRequest(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** The least bytes of an item in JSON: a character and a separator. */
+const MIN_ITEM_BYTES = 2
+/** The bytes that are left for the JSON of this body. It is read without interruption. */
+let bytesLeft = 0
+
+/** An item takes two bytes in protobuf and much more work and memory: what cannot be stored is not read to the end. */
+function countItem(): void {
+  bytesLeft -= MIN_ITEM_BYTES
+  if (bytesLeft < 0) throw tooLargeToStore()
 }
 
 function typeMeta(bytes: Buffer): { apiVersion: string; kind: string } {
@@ -98,10 +112,12 @@ function readField(reader: Reader, field: Field, wire: number, into: Json, depth
   if (type.startsWith('[')) {
     const list = (into[name] ??= []) as unknown[]
     for (const item of readItems(reader, type.slice(1), wire, depth)) list.push(item)
+    countItem()
     return
   }
   if (type.startsWith('{')) {
     const map = (into[name] ??= Object.create(null)) as Json
+    countItem()
     const [key, value] = readEntry(reader, type.slice(1), depth)
     map[key] = value
     return
@@ -116,7 +132,10 @@ function readItems(reader: Reader, type: string, wire: number, depth: number): r
   if ((type === 'i' || type === 'b') && wire === 2) {
     const packed = new Reader(reader.bytes())
     const items: unknown[] = []
-    while (!packed.isAtEnd) items.push(readValue(packed, type, 0, depth))
+    while (!packed.isAtEnd) {
+      countItem()
+      items.push(readValue(packed, type, 0, depth))
+    }
     return items
   }
   return [readValue(reader, type, wire, depth)]
