@@ -2,6 +2,7 @@ import { systemRandom } from '@tenure/kube'
 import { seededRandom } from '@tenure/kube/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { directedRequests, type HostileRequest, operatorRequests, randomBody, WIDGET_CRD } from './requests/index.ts'
+import { items, short } from './requests/request.ts'
 import { leastWork, MAX_TURN_MS } from './least-work.ts'
 import { type Prober, type Received, send, type ServerUnderTest, startProber, startServer } from './processes.ts'
 
@@ -41,7 +42,7 @@ async function prepare(): Promise<void> {
   await create('/api/v1/namespaces', { metadata: { name: 'hostile' } })
   await create('/api/v1/namespaces', { metadata: { name: 'innocent' } })
   await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', WIDGET_CRD)
-  const data = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, '']))
+  const data = Object.fromEntries(Array.from({ length: 55_000 }, (_, index) => [short(index), '']))
   await create('/api/v1/namespaces/hostile/configmaps', { metadata: { name: 'stored' }, data })
   await create('/api/v1/namespaces/innocent/configmaps', { metadata: { name: 'kept' }, data: { a: '1' } })
   // As many as can be stored together with their managed fields.
@@ -60,7 +61,8 @@ async function prepare(): Promise<void> {
     kind: 'Widgets',
     metadata: { name: 'stored' },
     any: { a: {} },
-    items: Array.from({ length: 20_000 }, (_, index) => ({ name: `i${index}`, size: 1 })),
+    // As many as can be stored together with their managed fields.
+    items: items(17_000, 1),
   }
   await vi.waitFor(() => create('/apis/hostile.example.dev/v1/namespaces/hostile/widgets', widget), POLL)
   const rbac = { apiGroup: 'rbac.authorization.k8s.io' }
@@ -157,7 +159,9 @@ test('no known hostile request blocks the event loop for more than 1 s or ends t
     if (status === 0) tooLong.push(`${name}: no response`)
     if (status === 500) tooLong.push(`${name}: status 500`)
   }
-  for (const request of directedRequests()) {
+  for (const each of directedRequests()) {
+    // Its body is made once.
+    const request = { ...each }
     await attack(request.name, () => sendHostile(request, account))
     // The administrator may do what the account may not.
     const isOfCluster = !request.path.includes('/namespaces/')

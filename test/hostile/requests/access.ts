@@ -1,11 +1,15 @@
-import { type HostileRequest, CORE, many, keys, json, post } from './request.ts'
+import { type HostileRequest, CORE, many, keys, json, unique, object, post, large, short } from './request.ts'
+
+const RBAC_VERSION = 'rbac.authorization.k8s.io/v1'
+const RBAC = `/apis/${RBAC_VERSION}/namespaces/hostile`
+const REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
 /** Roles, bindings, reviews and tokens. */
 export function accessRequests(): HostileRequest[] {
   return [
     post(
       'a Role with hundreds of groups, resources and verbs in one rule',
-      '/apis/rbac.authorization.k8s.io/v1/namespaces/hostile/roles',
+      `${RBAC}/roles`,
       json({
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'Role',
@@ -19,48 +23,48 @@ export function accessRequests(): HostileRequest[] {
         ],
       }),
     ),
-    post(
-      'a Role of 20,000 rules',
-      '/apis/rbac.authorization.k8s.io/v1/namespaces/hostile/roles',
-      json({
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'r2' },
-        rules: many(20_000, (i) => ({ apiGroups: [`g${i}`], resources: ['*'], verbs: ['get', 'escalate'] })),
-      }),
+    ...large('a Role with many rules', `${RBAC}/roles`, (count) =>
+      object(
+        'Role',
+        unique(),
+        { rules: many(count, (i) => ({ apiGroups: [short(i)], resources: ['*'], verbs: ['get', 'escalate'] })) },
+        RBAC_VERSION,
+      ),
     ),
-    post(
-      'a binding of 30,000 subjects',
-      '/apis/rbac.authorization.k8s.io/v1/namespaces/hostile/rolebindings',
-      json({
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'b' },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-        subjects: many(30_000, (i) => ({ kind: 'User', name: `u${i}`, apiGroup: 'rbac.authorization.k8s.io' })),
-      }),
+    ...large('a Role with many groups in one rule', `${RBAC}/roles`, (count) =>
+      object(
+        'Role',
+        unique(),
+        { rules: [{ apiGroups: many(count, short), resources: many(count, short), verbs: many(count, short) }] },
+        RBAC_VERSION,
+      ),
     ),
-    post(
-      'a review with many groups',
-      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      json({
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: {
-          user: 'u',
-          groups: many(200_000, (i) => `g${i}`),
-          resourceAttributes: { verb: 'get', resource: 'pods' },
+    ...large('a binding with many subjects', `${RBAC}/rolebindings`, (count) =>
+      object(
+        'RoleBinding',
+        unique(),
+        {
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+          subjects: many(count, (i) => ({ kind: 'User', name: short(i), apiGroup: 'rbac.authorization.k8s.io' })),
         },
-      }),
+        RBAC_VERSION,
+      ),
     ),
-    post(
-      'a review with a large extra',
-      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      json({
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user: 'u', extra: keys(50_000, ['a']), resourceAttributes: { verb: 'get', resource: 'pods' } },
-      }),
+    ...large('a review with many groups', REVIEWS, (count) =>
+      object(
+        'SubjectAccessReview',
+        '',
+        { spec: { user: 'u', groups: many(count, short), resourceAttributes: { verb: 'get', resource: 'pods' } } },
+        'authorization.k8s.io/v1',
+      ),
+    ),
+    ...large('a review with a large extra', REVIEWS, (count) =>
+      object(
+        'SubjectAccessReview',
+        '',
+        { spec: { user: 'u', extra: keys(count, ['a']), resourceAttributes: { verb: 'get', resource: 'pods' } } },
+        'authorization.k8s.io/v1',
+      ),
     ),
     post(
       'a review of a long token',
@@ -71,10 +75,8 @@ export function accessRequests(): HostileRequest[] {
         spec: { token: `${'a'.repeat(1_000_000)}.${'b'.repeat(1_000_000)}.c` },
       }),
     ),
-    post(
-      'a token for many audiences',
-      `${CORE}/serviceaccounts/default/token`,
-      json({ spec: { audiences: many(100_000, (i) => `a${i}`) } }),
+    ...large('a token for many audiences', `${CORE}/serviceaccounts/default/token`, (count) =>
+      json({ spec: { audiences: many(count, short) } }),
     ),
   ]
 }

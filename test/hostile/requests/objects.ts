@@ -1,4 +1,31 @@
-import { type HostileRequest, MAPS, CORE, WIDGETS, many, keys, json, unique, object, post, filled } from './request.ts'
+import {
+  type HostileRequest,
+  MAPS,
+  CORE,
+  WIDGETS,
+  many,
+  keys,
+  json,
+  unique,
+  object,
+  widget,
+  post,
+  filled,
+  large,
+  short,
+} from './request.ts'
+
+/** A ConfigMap with this metadata. */
+const withMetadata = (metadata: object): string =>
+  json({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: unique(), ...metadata } })
+
+const managedFields = (manager: string, fieldsV1: object): object => ({
+  manager,
+  operation: 'Update',
+  apiVersion: 'v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1,
+})
 
 /** Objects with very many keys, of great depth and with long texts. */
 export function objectRequests(): HostileRequest[] {
@@ -14,66 +41,43 @@ export function objectRequests(): HostileRequest[] {
         '"b":1}}',
       ),
     ),
-    post(
-      'many unknown fields',
-      `${CORE}/pods?fieldValidation=Warn`,
-      object('Pod', unique(), { spec: { containers: many(20_000, () => ({ name: 'c', unknown: 1, other: 2 })) } }),
+    ...large('many unknown fields of items', `${CORE}/pods?fieldValidation=Warn`, (count) =>
+      object('Pod', unique(), { spec: { containers: many(count, () => ({ a: 1 })) } }),
     ),
-    post('many keys', MAPS, object('ConfigMap', unique(), { data: keys(80_000) })),
-    post(
-      'many invalid keys',
-      MAPS,
-      object('ConfigMap', unique(), { data: Object.fromEntries(many(50_000, (i) => [`/${i}`, ''])) }),
+    ...large('many unknown fields', `${CORE}/pods?fieldValidation=Warn`, (count) =>
+      object('Pod', unique(), { spec: keys(count, 1) }),
     ),
-    post(
-      'many invalid annotations',
-      MAPS,
-      json({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: unique(), annotations: keys(100_000, 'a') } }),
+    ...large('many keys', MAPS, (count) => object('ConfigMap', unique(), { data: keys(count) })),
+    ...large('many keys that are numbers', MAPS, (count) =>
+      object('ConfigMap', unique(), { data: Object.fromEntries(many(count, (i) => [i, ''])) }),
     ),
-    post(
-      'many invalid labels',
-      MAPS,
-      json({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: unique(), labels: keys(100_000, '/') } }),
-    ),
-    post(
-      'many owners',
-      MAPS,
-      json({
-        kind: 'ConfigMap',
-        apiVersion: 'v1',
-        metadata: {
-          name: unique(),
-          ownerReferences: many(10_000, (i) => ({ apiVersion: 'v1', kind: 'Pod', name: `p${i}`, uid: `u${i}` })),
-        },
+    ...large('many invalid keys', MAPS, (count) => object('ConfigMap', unique(), { data: keys(count, '', '/') })),
+    ...large('many invalid annotations', MAPS, (count) => withMetadata({ annotations: keys(count, '', '/') })),
+    ...large('many invalid labels', MAPS, (count) => withMetadata({ labels: keys(count, '/') })),
+    ...large('many labels', MAPS, (count) => withMetadata({ labels: keys(count) })),
+    ...large('many owners', MAPS, (count) =>
+      withMetadata({
+        ownerReferences: many(count, (i) => ({ apiVersion: 'v1', kind: 'Pod', name: short(i), uid: short(i) })),
       }),
     ),
-    post(
-      'many finalizers',
-      MAPS,
-      json({
-        kind: 'ConfigMap',
-        apiVersion: 'v1',
-        metadata: { name: unique(), finalizers: many(100_000, (i) => `e.dev/${i}`) },
+    ...large('many finalizers', MAPS, (count) => withMetadata({ finalizers: many(count, (i) => `e.dev/${short(i)}`) })),
+    ...large('many managers', MAPS, (count) =>
+      withMetadata({ managedFields: many(count, (i) => managedFields(short(i), { 'f:data': {} })) }),
+    ),
+    ...large('many managed fields', MAPS, (count) =>
+      withMetadata({ managedFields: [managedFields('m', keys(count, {}, 'f:'))] }),
+    ),
+    ...large('many managed items', MAPS, (count) =>
+      withMetadata({
+        managedFields: [
+          managedFields('m', Object.fromEntries(many(count, (i) => [`k:{"name":"${short(i)}"}`, { '.': {} }]))),
+        ],
       }),
     ),
-    post(
-      'many managed fields',
-      MAPS,
-      json({
-        kind: 'ConfigMap',
-        apiVersion: 'v1',
-        metadata: {
-          name: unique(),
-          managedFields: many(20_000, (i) => ({
-            manager: `m${i}`,
-            operation: 'Update',
-            apiVersion: 'v1',
-            fieldsType: 'FieldsV1',
-            fieldsV1: { 'f:data': {} },
-          })),
-        },
-      }),
-    ),
+    ...large('many numbers', WIDGETS, (count) => widget({ any: { a: many(count, () => 0) } })),
+    ...large('many empty lists', WIDGETS, (count) => widget({ any: { a: many(count, () => []) } })),
+    ...large('many empty objects', WIDGETS, (count) => widget({ any: { a: many(count, () => ({})) } })),
+    ...large('many fields of any type', WIDGETS, (count) => widget({ any: keys(count, 0) })),
     post('deep objects', MAPS, `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`),
     post(
       'deep lists',

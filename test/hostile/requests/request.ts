@@ -1,3 +1,5 @@
+import { MAX_STORED_BYTES } from '../../../packages/controlplane/src/model/object-size.ts'
+
 /** A request without its server and credentials. */
 export interface HostileRequest {
   readonly name: string
@@ -5,6 +7,7 @@ export interface HostileRequest {
   /** Path and query. */
   readonly path: string
   readonly type: string
+  /** Large bodies are made when they are read: all of them together would fill the memory. */
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -24,8 +27,13 @@ export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 export const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
-export const keys = (count: number, value: unknown = ''): Record<string, unknown> =>
-  Object.fromEntries(many(count, (index) => [`k${index}`, value]))
+/** A short name that differs from the others; all are of the same length, so that the size of many is known. */
+export const short = (index: number): string => `k${(index + 36 ** 3).toString(36)}`
+export function keys(count: number, value: unknown = '', prefix = ''): Record<string, unknown> {
+  const object: Record<string, unknown> = {}
+  for (let index = 0; index < count; index++) object[prefix + short(index)] = value
+  return object
+}
 export const json = (value: unknown): string => JSON.stringify(value)
 let names = 0
 /** A refused name must not make the next request a conflict. */
@@ -52,4 +60,46 @@ export const filled = (start: string, part: string, end: string): string =>
   start + part.repeat(Math.floor((MAX_BYTES - start.length - end.length) / part.length)) + end
 
 export const widget = (rest: object): string => object('Widgets', unique(), rest, 'hostile.example.dev/v1')
-export const items = (count: number, size: number): object[] => many(count, (index) => ({ name: `i${index}`, size }))
+export const items = (count: number, size: number): object[] => many(count, (index) => ({ name: short(index), size }))
+
+/** The text of as many items as fit into this many bytes. */
+export function sized(limit: number, make: (count: number) => string): string {
+  const [few, more] = [make(1_000).length, make(2_000).length]
+  let count = 1_000 + Math.floor(((limit - few) * 1_000) / (more - few))
+  for (;;) {
+    const text = make(count)
+    if (text.length <= limit) return text
+    count = Math.floor((count * limit) / text.length) - 1
+  }
+}
+
+/**
+ * As much as a body may hold, which is refused early; as much as an object may hold, of which some is refused with its
+ * managed fields; and as much as is stored with them.
+ */
+export const SIZES = [
+  { size: 'a body of 3 MB', limit: MAX_BYTES },
+  { size: 'an object of 1.5 MB', limit: MAX_STORED_BYTES },
+  { size: 'an object of 0.7 MB', limit: 0.45 * MAX_STORED_BYTES },
+] as const
+
+/** The request with a body that is made when it is read. */
+export const lazy = (request: HostileRequest, make: () => string): HostileRequest => ({
+  ...request,
+  get body() {
+    return make()
+  },
+})
+
+/** A POST of as many items as fit, in all sizes. */
+export const large = (name: string, path: string, make: (count: number) => string): HostileRequest[] =>
+  SIZES.map(({ size, limit }) => lazy(post(`${name}, ${size}`, path, ''), () => sized(limit, make)))
+
+/** A PATCH of as many items as fit, in all sizes. */
+export const largePatch = (
+  name: string,
+  path: string,
+  type: string,
+  make: (count: number) => string,
+): HostileRequest[] =>
+  SIZES.map(({ size, limit }) => lazy(patch(`${name}, ${size}`, path, type, ''), () => sized(limit, make)))

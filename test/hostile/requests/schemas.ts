@@ -1,5 +1,6 @@
-import { type HostileRequest, WIDGETS, many, json, post, widget, items } from './request.ts'
+import { type HostileRequest, WIDGETS, many, json, post, widget, items, keys, large, short } from './request.ts'
 
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All'
 const EVIL_PATTERNS = ['^(a+){20}$', '^(a|a)*$', String.raw`^(\p{L}+)+$`, '(?m)^(a+)+$', '^(a?){500}a{500}$', 'a{1000}']
 const EVIL_TEXT = `${'a'.repeat(60)}!`
 
@@ -56,30 +57,25 @@ export function schemaRequests(): HostileRequest[] {
     ...EVIL_PATTERNS.map((pattern, index) =>
       post(
         `a schema with the pattern ${pattern}`,
-        '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
+        CRDS,
         crd(`p${index}`, { properties: { a: { type: 'string', pattern, default: EVIL_TEXT } } }),
       ),
     ),
     post(
       'a schema with a long pattern',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
+      CRDS,
       crd('long', { properties: { a: { type: 'string', pattern: '(a{1,900}|'.repeat(2_000) + ')'.repeat(2_000) } } }),
     ),
-    post(
-      'a deep schema',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
-      crd('deep', deepSchema(2_000)),
-    ),
-    post(
-      'a wide schema',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
-      crd('wide', {
-        properties: Object.fromEntries(many(30_000, (i) => [`p${i}`, { type: 'string', pattern: `^a${i}$` }])),
+    post('a deep schema', CRDS, crd('deep', deepSchema(2_000))),
+    ...large('a wide schema', CRDS, (count) => crd('wide', { properties: keys(count, { type: 'string' }) })),
+    ...large('a schema with many patterns', CRDS, (count) =>
+      crd('patterns', {
+        properties: Object.fromEntries(many(count, (i) => [short(i), { type: 'string', pattern: `^a${i}$` }])),
       }),
     ),
     post(
       'a schema with costly rules',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
+      CRDS,
       crd('cel', {
         properties: { a: { type: 'array', items: { type: 'string' } } },
         'x-kubernetes-validations': many(200, () => ({
@@ -89,7 +85,7 @@ export function schemaRequests(): HostileRequest[] {
     ),
     post(
       'a schema with a long rule',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
+      CRDS,
       crd('rule', {
         'x-kubernetes-validations': [
           { rule: `${'('.repeat(20_000)}true${')'.repeat(20_000)}` },
@@ -98,15 +94,20 @@ export function schemaRequests(): HostileRequest[] {
         ],
       }),
     ),
-    post(
-      'a schema with a long enumeration',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All',
-      crd('enums', { properties: { a: { type: 'string', enum: many(100_000, (i) => `e${i}`) } } }),
+    ...large('a schema with a long enumeration', CRDS, (count) =>
+      crd('enums', { properties: { a: { type: 'string', enum: many(count, short) } } }),
+    ),
+    ...large('a schema with many rules', CRDS, (count) =>
+      crd('rules', { 'x-kubernetes-validations': many(count, () => ({ rule: 'true' })) }),
     ),
     post('text for a costly pattern', WIDGETS, widget({ text: EVIL_TEXT })),
     post('long text for a costly pattern', WIDGETS, widget({ text: 'a'.repeat(99_999) })),
-    post('many items by key', WIDGETS, widget({ items: items(40_000, 1) })),
-    post('many items of a set', WIDGETS, widget({ set: many(80_000, (i) => `s${i}`) })),
-    post('equal items of a set', WIDGETS, widget({ set: many(200_000, () => 's') })),
+    ...large('many items by key', WIDGETS, (count) => widget({ items: items(count, 1) })),
+    ...large('many items by key alone', WIDGETS, (count) =>
+      widget({ items: many(count, (i) => ({ name: short(i) })) }),
+    ),
+    ...large('many items without a key', WIDGETS, (count) => widget({ items: many(count, () => ({})) })),
+    ...large('many items of a set', WIDGETS, (count) => widget({ set: many(count, short) })),
+    ...large('equal items of a set', WIDGETS, (count) => widget({ set: many(count, () => 's') })),
   ]
 }
