@@ -14,6 +14,8 @@ export interface ClaimsRbacOptions {
   readonly secrets?: boolean
 }
 
+const CHILD_VERBS = ['get', 'list', 'watch', 'create']
+
 /** The kinds of the default template. */
 export const DEFAULT_TEMPLATE_KINDS: readonly Kind[] = [Pod, Service]
 
@@ -27,8 +29,8 @@ export function claimRules({
 }: ClaimsRbacOptions = {}): readonly PolicyRule[] {
   return [
     rule(ConfigMap, ['get', 'list', 'watch', 'create', 'patch', 'delete']),
-    ...kinds.filter((kind) => kind !== ConfigMap).map((kind) => rule(kind, ['get', 'list', 'watch', 'create'])),
-    ...(secrets ? [rule(Secret, ['get', 'list', 'watch', 'create', 'patch'])] : []),
+    ...kinds.filter((kind) => kind !== ConfigMap && kind !== Secret).map((kind) => rule(kind, CHILD_VERBS)),
+    ...(secrets || kinds.includes(Secret) ? [rule(Secret, [...CHILD_VERBS, 'patch'])] : []),
     rule(Event, ['create', 'patch']),
     // OwnerReferencesPermissionEnforcement demands this for owner references that block deletion.
     rule(ConfigMap, ['update'], 'finalizers'),
