@@ -2,6 +2,7 @@ import { ConfigMap } from '@tenure/kube/kinds'
 import { controller, type ControllerDefinition, type ReconcileOutcome } from '@tenure/runtime'
 import { type Claim, claimExpiry } from '../../api/claim.ts'
 import { CLAIM_SELECTOR, MANAGED_SELECTOR } from '../../api/names.ts'
+import { KindLookups } from './kind-lookups.ts'
 import { type ClaimPlanOptions, expireClaim, planClaim } from './plan.ts'
 import { kindsOfClaim } from './resources.ts'
 import { claimStatus } from './status.ts'
@@ -22,6 +23,7 @@ export interface ClaimControllerOptions extends ClaimPlanOptions {
 /** Creates the resources of claims, reports their state, and removes claims whose time is over. */
 export function claimController(options: ClaimControllerOptions): ControllerDefinition<ConfigMap> {
   const { kinds, namespace, onExpired, onReconciled, resync } = options
+  const lookups = new KindLookups(kinds)
   return controller(ConfigMap, {
     name: 'claim',
     selection: { namespace, labelSelector: CLAIM_SELECTOR },
@@ -35,8 +37,11 @@ export function claimController(options: ClaimControllerOptions): ControllerDefi
     retryTerminal: true,
     resync,
     onReconciled,
-    plan: (context) => planClaim(options, context),
-    status: (context) => claimStatus(kinds, context),
+    plan: (context) => {
+      lookups.begin(context.object)
+      return planClaim(options, context)
+    },
+    status: (context) => (lookups.hasFound(context.object) ? undefined : claimStatus(kinds, context)),
     expiresAt: claimExpiry,
     expire: (context) => expireClaim(context, onExpired),
   })

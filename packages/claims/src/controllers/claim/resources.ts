@@ -56,7 +56,7 @@ export function kindsOfClaim(object: Stored<ConfigMap>, kinds: KnownKinds): read
   const claim = claimOf(object)
   if (!claim) return []
   const found = new Set<Kind>(claim.hasSecrets ? [Secret] : [])
-  for (const { apiVersion, kind } of readable(claim)) {
+  for (const { apiVersion, kind } of readableManifests(claim)) {
     const known = kinds.known(apiVersion, kind)
     if (known) found.add(known)
   }
@@ -64,7 +64,7 @@ export function kindsOfClaim(object: Stored<ConfigMap>, kinds: KnownKinds): read
 }
 
 /** No manifests if they cannot be read: the plan reports that. */
-function readable(claim: Claim): readonly Manifest[] {
+export function readableManifests(claim: Claim): readonly Manifest[] {
   try {
     return neededManifests(claim)
   } catch {
