@@ -169,7 +169,7 @@ test('unknown names, missing files and malformed pools are named, and nothing st
 test('claims expire exactly after the operator was killed and started again', async () => {
   const first = await fixture.start('only')
   await first.whenReady()
-  const lasting = await first.take({ ttl: '6s' })
+  const lasting = await first.take({ ttl: '4s' })
   const ended = await first.take({ ttl: '1s' })
   await first.child.end()
   // A process of the same name continues its term at once.
