@@ -27,6 +27,9 @@ beforeAll(async () => {
     metadata: { name: 'pool-values', namespace },
     data: { 'values.yaml': 'image: a:1' },
   })
+  await fixture.write('files.yaml', TEMPLATE)
+  await fixture.write('files-values.yaml', 'image: b:1')
+  await fixture.write('nodes.yaml', `nodeSelector: {example.com/pool: ${namespace}}`)
   await createNode('a')
   operator = await start(2)
 })
@@ -48,15 +51,8 @@ async function createNode(name: string): Promise<void> {
 /** Starts the operator with `count` members in each pool. */
 async function start(count: number): Promise<ClaimsProcess> {
   const pools = {
-    files: {
-      templatePath: await fixture.write('files.yaml', TEMPLATE),
-      valuesPath: await fixture.write('files-values.yaml', 'image: b:1'),
-      count,
-    },
-    nodes: {
-      valuesPath: await fixture.write('nodes.yaml', `nodeSelector: {example.com/pool: ${fixture.namespace}}`),
-      count,
-    },
+    files: { templatePath: fixture.file('files.yaml'), valuesPath: fixture.file('files-values.yaml'), count },
+    nodes: { valuesPath: fixture.file('nodes.yaml'), count },
   }
   const env = {
     VALUES_CONFIGMAP_NAME: 'pool-values',
@@ -71,6 +67,10 @@ async function start(count: number): Promise<ClaimsProcess> {
 
 const hasImage = (image: string) => (pod: Pod) => pod.spec?.containers[0]?.image === image
 const claimOf = (pool: PoolName): string => claimed.get(pool)?.metadata.name ?? ''
+
+async function namesOf(pool: PoolName): Promise<readonly string[]> {
+  return (await members[pool].claims()).map(({ metadata }) => metadata.name)
+}
 
 /** The claims that callers hold exist, and are the same objects. */
 async function expectClaimed(): Promise<void> {
@@ -155,10 +155,12 @@ test('members move to another node when theirs is drained, and a claimed one sta
 })
 
 test('a restart with a lower count removes members, and a claimed one stays', async () => {
-  const before = new Set((await members.default.claims()).map(({ metadata }) => metadata.name))
+  const before = await Promise.all(POOLS.map(namesOf))
   await operator.stop()
   operator = await start(1)
-  for (const { metadata } of await members.default.claims()) expect(before).toContain(metadata.name)
+  // The members that remain are those of before.
+  for (const [at, pool] of POOLS.entries())
+    expect(before[at]).toEqual(expect.arrayContaining([...(await namesOf(pool))]))
   await expectClaimed()
   for (const name of claimed.values()) expect((await operator.release(name.metadata.name.slice(6))).status).toBe(204)
   expect(operator.complaints).toEqual([])

@@ -19,6 +19,8 @@ const KILLED_AT = 200
 const MAX_LATENESS_MS = 2_000
 /** Milliseconds that the garbage collector of the cluster may need for children on a busy machine. */
 const MAX_COLLECTION_MS = 30_000
+/** Milliseconds for all callers: half a minute on a free machine. */
+const LOAD_TIMEOUT_MS = 400_000
 
 let fixture: ClaimsFixture
 let history: ClaimHistory
@@ -46,7 +48,7 @@ beforeAll(async () => {
     () => `everything but the pool is gone: ${remaining().length} objects remain`,
     () => history.idle('ready') === POOL_SIZE && remaining().length === 0,
   )
-})
+}, LOAD_TIMEOUT_MS)
 
 afterAll(async () => {
   await latency.close()
@@ -77,9 +79,11 @@ function remaining(): readonly Track[] {
   return history.existing.filter((track) => !isOfMember(track))
 }
 
+/** A call that is repeated with its key may mark its claim again; nothing else changes who holds a claim. */
 function isHandedOutOnce({ versions }: Track): boolean {
   const states = versions.map(stateOf).filter(({ isIdle }) => !isIdle)
-  return new Set(states.map(({ claimedAt, handOut }) => `${handOut} ${claimedAt}`)).size === 1
+  const holders = states.map(({ claimedAt, handOut, key }) => `${claimedAt} ${key ?? handOut}`)
+  return new Set(holders).size === 1
 }
 
 const handedOut = (): readonly Track[] => history.claims.filter((claim) => !lastState(claim).isIdle)
@@ -91,7 +95,11 @@ test('every caller gets a claim of its own, and no claim is handed out twice', (
   expect(load.unexpected).toEqual([])
   expect(load.held).toHaveLength(CALLERS)
   expect(new Set(load.held.map(({ id }) => id)).size).toBe(CALLERS)
-  expect(handedOut().filter((claim) => !isHandedOutOnce(claim))).toEqual([])
+  expect(
+    handedOut()
+      .filter((claim) => !isHandedOutOnce(claim))
+      .map(({ versions }) => versions.map(stateOf)),
+  ).toEqual([])
 })
 
 test('a claim exists and is ready with its pod and its service when its caller gets it', () => {
@@ -133,7 +141,8 @@ test('a claim ends within two seconds of its expiry, or of the end of a time wit
   console.info(
     `expired claims ended after ms: p50 ${percentile(late, 0.5)}, max ${percentile(late, 1)}; slowest bare write ${latency.max}`,
   )
-  expect(Math.max(...late)).toBeLessThan(MAX_LATENESS_MS + latency.max)
+  // On a slow machine it also takes a read, a write and an event of the watch.
+  expect(Math.max(...late)).toBeLessThan(MAX_LATENESS_MS + 3 * latency.max)
 })
 
 test('children end with their claim', () => {
@@ -149,7 +158,7 @@ test('the pool returns to exactly its size and is never larger', () => {
   expect(history.idle('ready')).toBe(POOL_SIZE)
   expect(history.idle('pending')).toBe(0)
   // Besides the pool nothing exists: a killed replica leaves no orphan.
-  expect(remaining()).toEqual([])
+  expect(remaining().map(({ kind, name }) => `${kind} ${name}`)).toEqual([])
   expect(history.existing).toHaveLength(3 * POOL_SIZE)
 })
 
