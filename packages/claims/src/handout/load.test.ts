@@ -19,7 +19,7 @@ afterEach(async () => {
 const TARGET = 20
 const CONCURRENCY = 32
 
-/** What the watch of the API server shows about each claim. */
+/** Collects the states of each claim that the watch of the API server shows. */
 class Observer {
   readonly handOuts = new Map<string, Set<string>>()
   readonly gone = new Map<string, { readonly claim: Claim; readonly at: number }>()
