@@ -34,6 +34,16 @@ export async function bundleControlPlane(): Promise<string> {
   return path.join(folder, 'main.js')
 }
 
+/** Bundles the claims operator: for a cluster, and with the embedded control plane in the same process. */
+export async function bundleClaims(): Promise<{ readonly cluster: string; readonly embedded: string }> {
+  const folder = await bundle('tenure-bench-claims', {
+    claims: 'bench/operators/programs/claims.ts',
+    'embedded-claims': 'bench/operators/programs/embedded-claims.ts',
+    'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
+  })
+  return { cluster: path.join(folder, 'claims.js'), embedded: path.join(folder, 'embedded-claims.js') }
+}
+
 /** Bundles the program that measures the template engine; the package is a file of its own, loaded when it is measured. */
 export async function bundleTemplateProgram(): Promise<string> {
   const folder = await bundle('tenure-bench-gotemplate', { main: 'bench/gotemplate/program.ts' })

@@ -5,13 +5,18 @@ import { OPERATOR_ENVIRONMENT } from '../measurements.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../packages/tenure/src/main.ts')
 
-/** An operator process, as `tenure <command>` runs it against a cluster. */
+/** An operator process, as `tenure <command>` runs it against a cluster; or the given program. */
 export class OperatorProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>>, options: readonly string[] = []) {
-    this.#child = spawn(process.execPath, [...options, MAIN, ...args], {
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    options: readonly string[] = [],
+    program: string = MAIN,
+  ) {
+    this.#child = spawn(process.execPath, [...options, program, ...args], {
       env: { ...process.env, ...OPERATOR_ENVIRONMENT, ...environment },
       stdio: ['ignore', 'ignore', 'inherit'],
     })

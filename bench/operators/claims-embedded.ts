@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { freePorts } from '../../test/cluster/free-ports.ts'
+import { inParallel } from '../programs/cluster.ts'
+import { ClaimsClient } from './claims-client.ts'
+import { takeWarm, timed } from './claims-measured.ts'
+import { SMALL_TEMPLATE } from './claims-operator.ts'
+
+const POOL = 4_000
+const ROUND = 500
+const CALLERS = 16
+
+const perSecond = (ms: number): number => (ROUND / ms) * 1_000
+
+/**
+ * Hand-outs per second over HTTP of an operator in the process of the embedded control plane, alternating with
+ * conditional writes that this process makes itself, as many at a time. Both are on disk before they are acknowledged.
+ */
+export async function embeddedThroughput(
+  program: string,
+): Promise<{ readonly claims: readonly number[]; readonly bare: readonly number[] }> {
+  const [port = 0] = await freePorts(1)
+  const folder = mkdtempSync(path.join(tmpdir(), 'tenure-bench-embedded-'))
+  const template = path.join(folder, 'template.yaml')
+  const values = path.join(folder, 'values.yaml')
+  writeFileSync(template, SMALL_TEMPLATE)
+  writeFileSync(values, '{}')
+  const options = { port, directory: path.join(folder, 'data'), template, values, count: POOL }
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
+  // The options of `npm start`.
+  const node = ['--max-semi-space-size=2', '--heap-growing-percent=40']
+  const child = spawn(process.execPath, [...node, program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const caller = new ClaimsClient(port)
+  const claims: number[] = []
+  const bare: number[] = []
+  try {
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const next = async (): Promise<{ readonly ms: number }> => {
+      const { value } = (await lines.next()) as { readonly value?: string }
+      if (value === undefined) throw new Error('The embedded operator has ended')
+      return JSON.parse(value) as { readonly ms: number }
+    }
+    await next()
+    for (let round = 0; round < POOL / ROUND; round++) {
+      child.stdin.write(`bare-${round} ${ROUND} ${CALLERS}\n`)
+      bare.push(perSecond((await next()).ms))
+      claims.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(caller)))))
+    }
+  } finally {
+    caller.close()
+    child.stdin.end()
+    await exited
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // The first two rounds warm both sides up.
+  return { claims: claims.slice(2), bare: bare.slice(2) }
+}
