@@ -104,7 +104,10 @@ async function compareWithBareClients(): Promise<readonly Row[]> {
     const rows: Row[] = []
     for (const measurement of askedOfOperators) {
       say(`▸ ${measurement.name}`)
-      rows.push(...(await measurement.rows({ kubeconfig: cluster?.kubeconfig ?? given, say })))
+      const measured = await measurement.rows({ kubeconfig: cluster?.kubeconfig ?? given, say })
+      // The table comes at the end, and a later measurement may fail.
+      say(table(measured, 'without it'))
+      rows.push(...measured)
     }
     return rows
   } finally {

@@ -62,7 +62,8 @@ export class BareMembers {
   }
 }
 
-async function anyMember(client: Client, namespace: string): Promise<Stored<ConfigMap>> {
+/** The first claim of a namespace. */
+export async function anyMember(client: Client, namespace: string): Promise<Stored<ConfigMap>> {
   const { items } = await client.list(ConfigMap, { namespace, labelSelector: `${PREFIX}/claim.id`, limit: 1 })
   const [member] = items
   if (!member) throw new Error(`There is no claim in ${namespace}`)

@@ -7,6 +7,7 @@ import { poolTemplate } from '../../packages/claims/src/template/pool-template.t
 import { inParallel } from '../programs/cluster.ts'
 import { BareMembers } from './bare-members.ts'
 import type { ClaimsClient } from './claims-client.ts'
+import { isReady, Pod } from './claims-loop.ts'
 import { DEFAULT_TEMPLATE, DEFAULT_VALUES } from './claims-operator.ts'
 import type { ClaimsOperator } from './claims-operator.ts'
 import { pause, quantile } from './operator-process.ts'
@@ -23,16 +24,6 @@ const THROUGHPUT_ROUND = 100
 const THROUGHPUT_CALLERS = 16
 const RENDERINGS = 2_000
 
-const ARRIVALS_PER_SECOND = 45
-const LOOP_SECONDS = 60
-/** Milliseconds that a caller uses its claim. */
-const USE_MS = 500
-
-interface Pod {
-  readonly metadata?: { readonly name?: string }
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
-}
-const Pod = defineKind<Pod>({ apiVersion: 'v1', kind: 'Pod' })
 const Event = defineKind({ apiVersion: 'events.k8s.io/v1', kind: 'Event' })
 
 export interface Target {
@@ -107,9 +98,8 @@ export async function coldClaims({ operator, client, namespace }: Target): Promi
       const now = performance.now()
       for (const event of events) {
         if (event.type === 'BOOKMARK') continue
-        const { metadata, status } = event.object
-        const isReady = status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True')
-        if (isReady && !readyAt.has(metadata.name)) readyAt.set(metadata.name, now)
+        const { name } = event.object.metadata
+        if (isReady(event.object) && !readyAt.has(name)) readyAt.set(name, now)
       }
     }
   })().catch((error: unknown) => {
@@ -164,42 +154,6 @@ export async function writesPerClaim(
     deletes: each('deletes'),
     events: each('events'),
   }
-}
-
-/** Callers arrive at random, whether or not the earlier ones have been served. Times count from the arrival. */
-export async function openLoop({ operator }: Target): Promise<{
-  readonly took: readonly number[]
-  readonly failures: number
-  /** The share of claims from the pool. */
-  readonly warm: number
-}> {
-  const took: number[] = []
-  const calls: Promise<void>[] = []
-  let failures = 0
-  let warm = 0
-  const random = uniform()
-  const call = async (arrival: number): Promise<void> => {
-    try {
-      const { id, preProvisioned } = await operator.client.take()
-      took.push(performance.now() - arrival)
-      if (preProvisioned) warm++
-      await pause(USE_MS)
-      await operator.client.release(id)
-    } catch (error) {
-      failures++
-      process.stderr.write(`  ${String(error)}\n`)
-    }
-  }
-  const began = performance.now()
-  for (let at = 0; ;) {
-    at += (-Math.log(1 - random()) / ARRIVALS_PER_SECOND) * 1_000
-    if (at > LOOP_SECONDS * 1_000) break
-    const ahead = began + at - performance.now()
-    if (ahead > 0) await pause(ahead)
-    calls.push(call(began + at))
-  }
-  await Promise.all(calls)
-  return { took, failures, warm: warm / calls.length }
 }
 
 /** Alternates `count` claims at once and as many bare writes. */
@@ -270,7 +224,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-function uniform(): () => number {
+export function uniform(): () => number {
   let state = 15
   return () => {
     state = (state + 0x6d2b79f5) | 0

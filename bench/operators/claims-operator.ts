@@ -25,8 +25,8 @@ data:
   a: b
 `
 
-/** A Pod, and a Secret with a value of the caller that is made at hand-out. */
-export const LAZY_TEMPLATE = `
+/** A Pod alone. */
+export const POD_TEMPLATE = `
 apiVersion: v1
 kind: Pod
 metadata:
@@ -35,6 +35,10 @@ metadata:
     claim.controller/return: host={{ .Release.Name }}.{{ .Release.Namespace }}
 spec:
   containers: [{name: main, image: nginx}]
+`
+
+/** A Pod, and a Secret with a value of the caller that is made at hand-out. */
+export const LAZY_TEMPLATE = `${POD_TEMPLATE}
 ---
 apiVersion: v1
 kind: Secret
@@ -88,7 +92,7 @@ export class ClaimsOperator {
         `--metrics-addr=127.0.0.1:${metricsPort}`,
         `--health-probe-addr=127.0.0.1:${probePort}`,
         '--max-ttl=1h',
-        '--log-level=warn',
+        '--log-level=error',
       ],
       { KUBECONFIG: kubeconfig },
       OPERATOR_OPTIONS,

@@ -1,7 +1,7 @@
 import type { Row } from '../rows.ts'
 import { applicationRows, rateLimitedApplicationRows } from './applications.ts'
 import type { OperatorContext } from './applications.ts'
-import { claimRows } from './claims.ts'
+import { claimBurstRows, claimLoopRows, claimRows, claimThroughputRows, embeddedClaimRows } from './claims.ts'
 import { leaseRows, manyLeaseRows } from './leases.ts'
 
 export interface OperatorMeasurement {
@@ -13,6 +13,10 @@ export const operatorMeasurements: readonly OperatorMeasurement[] = [
   { name: 'operators: applications', rows: applicationRows },
   { name: 'operators: rate-limited applications', rows: rateLimitedApplicationRows },
   { name: 'operators: claims', rows: claimRows },
+  { name: 'operators: claims, open loop', rows: claimLoopRows },
+  { name: 'operators: claims, burst', rows: claimBurstRows },
+  { name: 'operators: claims, throughput', rows: claimThroughputRows },
+  { name: 'operators: claims, embedded', rows: embeddedClaimRows },
   { name: 'operators: leases', rows: leaseRows },
   { name: 'operators: 100,000 leases', rows: manyLeaseRows },
 ]
