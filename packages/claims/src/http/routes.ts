@@ -63,7 +63,10 @@ function changingRoutes({ namespace, service }: ClaimRoutesOptions): readonly Ro
         const { pool: name = DEFAULT_POOL, ttl, values } = readClaimBody(body)
         const idempotencyKey = readIdempotencyKey(headers['idempotency-key'])
         const caller = user?.name ?? remoteAddress
-        return json(201, takenBody(await service.take({ pool: name, ttl, values, idempotencyKey, caller, signal })))
+        const handedOut = await service.take({ pool: name, ttl, values, idempotencyKey, caller, signal })
+        // A caller that left in this moment gets no answer. With a key, its next call asks for the same claim.
+        if (signal.aborted && idempotencyKey === undefined) await service.release(handedOut.id)
+        return json(201, takenBody(handedOut))
       }),
     }),
     route({
