@@ -59,8 +59,9 @@ export function claimsDeploymentEntries(): readonly Entry[] {
   ]
 }
 
+const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
+
 function deployment(): Deployment {
-  const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',

@@ -40,9 +40,12 @@ test('the pools of the guide hand out what it says', { timeout: 120_000 }, async
       }).then(async (response) => {
         const text = await response.text()
         const json = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}
-        answer = { status: response.status, text, json }
+        return { status: response.status, text, json }
       })
-      request.catch(() => undefined)
+      request.then(
+        (given) => (answer = given),
+        () => undefined,
+      )
       return await floor.until(`${target} is answered`, () => answer)
     }
     await floor.until('three browsers are ready', async () => {

@@ -23,10 +23,11 @@ async function start(): Promise<void> {
   await warm()
 }
 
-const warm = () =>
-  expect
+async function warm(): Promise<void> {
+  await expect
     .poll(() => terminal.ask<Pools>('curl http://localhost:8080/claims'), POLL_OPTIONS)
     .toMatchObject({ pools: [{ name: 'default', ready: 3 }] })
+}
 
 const secondsUntil = ({ expiresAt }: Pick<Taken, 'expiresAt'>): number => (Date.parse(expiresAt) - Date.now()) / 1_000
 

@@ -4,6 +4,8 @@ import { afterEach, expect, test } from 'vitest'
 import { type Floor, onEveryFloor } from '../../floors/index.ts'
 import { RunningClaims, type RunClaimsOptions, TEMPLATE } from './support.ts'
 
+const isGone = (reading: Promise<unknown>): Promise<boolean> => reading.then(() => false, isNotFound)
+
 onEveryFloor('Claims', (floor) => {
   let operator: RunningClaims | undefined
   const here = (): Floor => floor()
@@ -12,7 +14,6 @@ onEveryFloor('Claims', (floor) => {
     return operator
   }
   const at = (name: string) => ({ name, namespace: operator?.namespace ?? '' })
-  const isGone = (reading: Promise<unknown>): Promise<boolean> => reading.then(() => false, isNotFound)
   /** Waits until nothing of a claim is left. */
   const whenGone = async (id: string): Promise<void> => {
     const { api } = here()
@@ -90,7 +91,7 @@ onEveryFloor('Claims', (floor) => {
     claims.write('resources.yaml', '{{ .Values.image')
     await here().until('the pool reports the template', async () => {
       const { json } = await claims.send('GET', '/claims')
-      const [pool] = json?.['pools'] as readonly { readonly templateFailure?: string }[]
+      const [pool] = (json?.['pools'] ?? []) as readonly { readonly templateFailure?: string }[]
       return pool?.templateFailure?.includes('unclosed action')
     })
     claims.write('resources.yaml', TEMPLATE)

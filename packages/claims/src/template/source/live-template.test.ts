@@ -149,14 +149,13 @@ test('values come from a ConfigMap, and say what is missing', async () => {
   await source.stop()
 })
 
-describe('the JSON Schema of values', () => {
-  const withSchema = (schema: unknown): LiveTemplate => {
-    file('t.yaml', TEMPLATE)
-    file('v.yaml', 'a: 1')
-    return open({ valuesSchemaPath: file('s.json', typeof schema === 'string' ? schema : JSON.stringify(schema)) })
-      .source
-  }
+const withSchema = (schema: unknown): LiveTemplate => {
+  file('t.yaml', TEMPLATE)
+  file('v.yaml', 'a: 1')
+  return open({ valuesSchemaPath: file('s.json', typeof schema === 'string' ? schema : JSON.stringify(schema)) }).source
+}
 
+describe('the JSON Schema of values', () => {
   test('the first problem is reported with its path', () => {
     const source = withSchema({
       type: 'object',
