@@ -10,6 +10,7 @@ import type { ClusterRole, Deployment, Namespace, Service, ServiceAccount } from
 
 import type { Entry } from './manifest.ts'
 import { bindingFor, RBAC, roleFor } from './rbac.ts'
+import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAMESPACE = 'elide-system'
 const HTTP_PORT = applicationsConfig.port.default
@@ -116,9 +117,8 @@ function deployment(): Deployment {
         metadata: { labels },
         spec: {
           serviceAccountName: OPERATOR,
-          // Longer than the operator's own shutdown grace period.
-          terminationGracePeriodSeconds: 40,
-          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+          securityContext: restrictedPod,
           topologySpreadConstraints: [
             {
               maxSkew: 1,
@@ -146,11 +146,7 @@ function deployment(): Deployment {
               livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10 },
               readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
               resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '512Mi' } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-              },
+              securityContext: restrictedContainer,
             },
           ],
         },

@@ -3,6 +3,7 @@ import type { Deployment, Service, ServiceAccount } from '@tenure/kube/kinds'
 
 import type { Entry } from './manifest.ts'
 import { bindingFor, roleFor } from './rbac.ts'
+import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAME = 'claim-controller'
 /** The default of NAMESPACE. */
@@ -73,9 +74,8 @@ function deployment(): Deployment {
         metadata: { labels },
         spec: {
           serviceAccountName: NAME,
-          // Longer than the operator's own shutdown grace period.
-          terminationGracePeriodSeconds: 40,
-          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+          securityContext: restrictedPod,
           containers: [
             {
               name: 'operator',
@@ -96,11 +96,7 @@ function deployment(): Deployment {
               livenessProbe: { ...probe('/healthz'), periodSeconds: 10 },
               readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
               resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-              },
+              securityContext: restrictedContainer,
             },
           ],
         },

@@ -9,6 +9,7 @@ import {
 
 import type { Entry } from './manifest.ts'
 import { bindingFor, roleFor } from './rbac.ts'
+import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAMESPACE = 'object-lease-system'
 const NAME = LEASE_OPERATOR
@@ -95,9 +96,8 @@ function deployment(): Deployment {
         metadata: { labels },
         spec: {
           serviceAccountName: NAME,
-          // Longer than the operator's own shutdown grace period.
-          terminationGracePeriodSeconds: 40,
-          securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: 'RuntimeDefault' } },
+          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+          securityContext: restrictedPod,
           containers: [
             {
               name: 'operator',
@@ -116,11 +116,7 @@ function deployment(): Deployment {
               livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10 },
               readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
               resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ['ALL'] },
-              },
+              securityContext: restrictedContainer,
             },
           ],
         },

@@ -1,5 +1,11 @@
 import type { Clock } from '@tenure/kube'
-import type { ComponentDefinition, OperatorContext, Metrics, ReconcileOutcome } from '@tenure/runtime'
+import {
+  collectorComponent,
+  type ComponentDefinition,
+  type Metrics,
+  type OperatorContext,
+  type ReconcileOutcome,
+} from '@tenure/runtime'
 import { Application, CONTROLLER_NAME, PHASES } from './api/index.ts'
 
 type MetricsContext = Pick<OperatorContext, 'clock' | 'informers' | 'isLeader' | 'metrics'>
@@ -26,7 +32,7 @@ export class ApplicationMetrics {
     this.#instruments = instrumentsOf(metrics)
     this.#clock = clock
     this.components = [
-      collectorComponent(metrics, collectorOf(this.#instruments, context, options.namespace)),
+      collectorComponent('application metrics', metrics, collectorOf(this.#instruments, context, options.namespace)),
       leadershipComponent(() => this.#instruments.transitions.inc()),
     ]
   }
@@ -53,27 +59,6 @@ export class ApplicationMetrics {
     requests.with({ webhook, operation, allowed: String(allowed) }).inc()
     latencies.with({ webhook }).observe((clock.monotonic() - started) / 1_000)
     return outcome
-  }
-}
-
-/** Computes the gauges on each scrape while the manager runs. */
-function collectorComponent(metrics: Metrics, collect: () => void): ComponentDefinition {
-  return {
-    stage: 'serve',
-    create: () => {
-      let stop: (() => void) | undefined
-      return {
-        name: 'application metrics',
-        start: () => {
-          stop = metrics.onCollect(collect)
-          return Promise.resolve()
-        },
-        stop: () => {
-          stop?.()
-          return Promise.resolve()
-        },
-      }
-    },
   }
 }
 

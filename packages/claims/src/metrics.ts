@@ -1,4 +1,11 @@
-import type { ComponentDefinition, Counter, Gauge, Histogram, Metrics } from '@tenure/runtime'
+import {
+  collectorComponent,
+  type ComponentDefinition,
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+} from '@tenure/runtime'
 import type { Claim } from './api/claim.ts'
 import { neededManifests } from './controllers/claim/resources.ts'
 import { poolStatus } from './controllers/pool/status.ts'
@@ -157,23 +164,7 @@ export class ClaimMetrics {
         failing.with({ pool: pool.name }).set(isFailing ? 1 : 0)
       }
     }
-    return {
-      stage: 'serve',
-      create: () => {
-        let stop: (() => void) | undefined
-        return {
-          name: 'claim metrics',
-          start: () => {
-            stop = metrics.onCollect(collect)
-            return Promise.resolve()
-          },
-          stop: () => {
-            stop?.()
-            return Promise.resolve()
-          },
-        }
-      },
-    }
+    return collectorComponent('claim metrics', metrics, collect)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Rules of the Kubernetes API model that do not need a client: JSON values, names, selectors, quantities. */
+export { STUCK_CONTAINER_REASONS } from './container-reasons.ts'
 export * from './json.ts'
 export * from './label-selector.ts'
 export * from './names.ts'

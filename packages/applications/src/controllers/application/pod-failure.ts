@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod } from '@tenure/kube/kinds'
+import { STUCK_CONTAINER_REASONS } from '@tenure/kube/model'
 
 /** Why a pod does not become ready. */
 export interface PodFailure {
@@ -8,22 +9,6 @@ export interface PodFailure {
   /** Needs a change by a person. Otherwise it may resolve itself. */
   readonly isFatal: boolean
 }
-
-/** Waiting reasons that do not resolve themselves soon. */
-const FATAL = new Set([
-  'CrashLoopBackOff',
-  'CreateContainerConfigError',
-  'CreateContainerError',
-  'ErrImageNeverPull',
-  'ErrImagePull',
-  'ImageInspectError',
-  'ImagePullBackOff',
-  'InvalidImageName',
-  'RegistryUnavailable',
-  'RunContainerError',
-  'SignatureValidationFailed',
-  'StartError',
-])
 
 /** Restarts from which a container that is not ready counts as crash-looping, even while it runs. */
 const MIN_CRASH_LOOP_RESTARTS = 2
@@ -62,7 +47,7 @@ function containerFailure(container: ContainerStatus): PodFailure | undefined {
     }
   }
   const reason = waiting?.reason
-  if (reason === undefined || !FATAL.has(reason)) return undefined
+  if (reason === undefined || !STUCK_CONTAINER_REASONS.has(reason)) return undefined
   return { reason, message: waiting?.message || `container ${name} does not start`, isFatal: true }
 }
 

@@ -1,21 +1,10 @@
 import type { Pod } from '@tenure/kube/kinds'
+import { STUCK_CONTAINER_REASONS } from '@tenure/kube/model'
 import { getCondition, isTrue } from '@tenure/runtime'
 import { disrupted, failed, type Readiness, ready, stuck, waiting } from './readiness.ts'
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
-/** Reasons of a waiting container that does not start without a change. */
-const STUCK_REASONS: ReadonlySet<string> = new Set([
-  'CrashLoopBackOff',
-  'CreateContainerConfigError',
-  'CreateContainerError',
-  'ErrImageNeverPull',
-  'ErrImagePull',
-  'ImageInspectError',
-  'ImagePullBackOff',
-  'InvalidImageName',
-  'RunContainerError',
-])
 /** Reasons of a failed pod that its node or the scheduler has ended. */
 const DISRUPTION_REASONS: ReadonlySet<string> = new Set([
   'Evicted',
@@ -38,7 +27,7 @@ export function podReadiness({ status }: Pod): Readiness {
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   if (phase === 'Failed') return failedPod(status ?? {}, containers)
   if (phase === 'Running' && isTrue(conditions, 'Ready')) return ready('pod ready')
-  const blocked = containers.find(({ state }) => STUCK_REASONS.has(state?.waiting?.reason ?? ''))
+  const blocked = containers.find(({ state }) => STUCK_CONTAINER_REASONS.has(state?.waiting?.reason ?? ''))
   if (blocked) {
     const { message = '', reason = '' } = blocked.state?.waiting ?? {}
     const words = lastWords(blocked) || clean(message)
