@@ -14,7 +14,7 @@ export interface BareMembersOptions {
   readonly like?: Stored<ConfigMap>
 }
 
-/** ConfigMaps with the content of a claim in the pool, to which nobody reacts: for hand-outs without an operator. */
+/** ConfigMaps with the content of a claim in the pool, which no controller watches: for hand-outs without an operator. */
 export class BareMembers {
   readonly #client: Client
   readonly #members: readonly Stored<ConfigMap>[]

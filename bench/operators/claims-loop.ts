@@ -30,7 +30,7 @@ export interface LoopResult {
   readonly warm: number
 }
 
-/** What a caller does. */
+/** The behaviour of a caller. */
 interface Caller {
   /** Resolves with the claim, and whether it came from the pool. */
   take(): Promise<{ readonly id: string; readonly preProvisioned: boolean }>

@@ -10,7 +10,7 @@ import { ageLimit } from './terms.ts'
 /** Plans that are remembered: more than the objects that are in the queue, or being deleted, at once. */
 const MAX_RECENT_PLANS = 1_024
 /** Milliseconds before its end from which the plan of a lease is remembered. */
-const DUE_SOON_MS = 60_000
+const MAX_REMAINING_MS = 60_000
 
 interface RecentPlan {
   readonly resourceVersion: string
@@ -64,7 +64,7 @@ export class LeasePlanner {
  * outlive the young generation, and fill the old one with garbage while a large list is read.
  */
 function isWorkAhead({ changes, lease }: LeasePlan, now: number): boolean {
-  return Object.keys(changes).length > 0 || (lease !== undefined && lease.expireAt - DUE_SOON_MS <= now)
+  return Object.keys(changes).length > 0 || (lease !== undefined && lease.expireAt - MAX_REMAINING_MS <= now)
 }
 
 /** The time from which a plan of the same object may differ from one made at `now`. */
