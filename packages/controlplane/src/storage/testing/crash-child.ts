@@ -1,9 +1,9 @@
 /**
- * Writes to a storage with several writers until it is killed. Prints `<writer> <number> <revision>` for each
- * acknowledged write.
+ * Writes to a storage with several writers until it is killed, or a number of times each; then it prints `done` and
+ * waits. Prints `<writer> <number> <revision>` for each acknowledged write.
  */
 import { flushCompileCache } from 'node:module'
-import { systemClock } from '@tenure/kube'
+import { sleep, systemClock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { openStorage } from '../open.ts'
 
@@ -11,13 +11,15 @@ const nothing = (): void => undefined
 // Importing the runtime for its silent logger would double the start time.
 const log: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => log }
 
-const [directory = '', life = ''] = process.argv.slice(2)
+const [directory = '', life = '', writes = 'Infinity'] = process.argv.slice(2)
+/** Longer than any test. */
+const WAIT_MS = 600_000
 const storage = await openStorage({ directory, clock: systemClock, log, history: { changes: 300 } })
 flushCompileCache()
 process.stdout.write('open\n')
 
 async function writer(name: string): Promise<void> {
-  for (let number = 1; ; number++) {
+  for (let number = 1; number <= Number(writes); number++) {
     const key = `default/${name}`
     const value = `${life}.${number}`
     // An occasional removal, so that a partial one would show.
@@ -31,3 +33,5 @@ async function writer(name: string): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: 16 }, (_, index) => writer(`w${index}`)))
+process.stdout.write('done\n')
+await sleep(systemClock, WAIT_MS)
