@@ -1,5 +1,5 @@
 /** Tests leases on a real cluster as users see them, with kubectl. */
-import { SEED_FAMILY } from '@tenure/leases'
+import { leaseControllerDefinition, SEED_FAMILY } from '@tenure/leases'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 
 import type { ClusterAccess } from './access.ts'
@@ -320,4 +320,45 @@ test('fifty namespaces opt in at once and one opts out', async () => {
   } finally {
     await cluster.kubectl(['delete', 'namespaces', '-l', `batch=${fixture.id}`, '--wait=false'])
   }
+})
+
+test('a lease that the API server rejects is reported by an event, and the object is kept until it has space', async () => {
+  await fixture.applyController('maps', { kind: 'ConfigMap' })
+  await fixture.waitForReady('maps')
+  const create = async (name: string, more: Readonly<Record<string, string>>): Promise<void> => {
+    const metadata = { name, namespace: fixture.namespace, annotations: { [TTL]: '2s', ...more } }
+    // `kubectl apply` would add an annotation of its own.
+    const stdin = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+    await cluster.kubectl(['create', '-f', '-'], { stdin })
+  }
+  // The annotations of an object have at most 256 KiB; these leave no space for a date.
+  await create('full', { full: 'x'.repeat(256 * 1024 - `${TTL}2sfull`.length - 20) })
+  await create('other', {})
+  await expect.poll(() => names('configmap', 'other'), POLL_OPTIONS).toBe('')
+  const reports = ['events', '--for', 'configmap/full', '-o', 'jsonpath={.items[*].reason} {.items[*].message}']
+  await expect.poll(() => fixture.kubectl(...reports), POLL_OPTIONS).toMatch(/^LeaseRejected .* Too long/)
+  expect(await annotation('configmap', 'full', 'expire-at')).toBe('')
+  expect(await fixture.ready('maps')).toMatch(/^True /)
+
+  await fixture.kubectl('annotate', 'configmap', 'full', 'full-')
+  await expect.poll(() => names('configmap', 'full'), POLL_OPTIONS).toBe('')
+})
+
+test('a CustomResourceDefinition that is deleted under the running operator is installed again', async () => {
+  await fixture.applyController('maps', { kind: 'ConfigMap' })
+  await fixture.waitForReady('maps')
+  const crd = leaseControllerDefinition.metadata?.name ?? ''
+  const uidOf = async (): Promise<string> =>
+    (await cluster.runKubectl(['get', 'crd', crd, '-o', 'jsonpath={.metadata.uid}'])).stdout
+  const deleted = await uidOf()
+  await cluster.kubectl(['delete', 'crd', crd])
+  await expect.poll(async () => (await uidOf()) || deleted, POLL_OPTIONS).not.toBe(deleted)
+
+  // The operator watches the new kind: its controllers work as before.
+  await expect.poll(async () => (await cluster.runKubectl(['get', 'leasecontrollers'])).code, POLL_OPTIONS).toBe(0)
+  await fixture.applyController('again', { kind: 'ConfigMap' })
+  await fixture.waitForReady('again')
+  await fixture.kubectl('create', 'configmap', 'short')
+  await fixture.kubectl('annotate', 'configmap', 'short', `${TTL}=1s`)
+  await expect.poll(() => names('configmap', 'short'), POLL_OPTIONS).toBe('')
 })
