@@ -9,6 +9,8 @@ import { until } from './support/until.ts'
 const MAX_LATENESS_MS = 2_000
 /** Milliseconds that the garbage collector of the cluster may need for children on a busy machine. */
 const MAX_COLLECTION_MS = 30_000
+/** Milliseconds that a replica may need to stop on a busy machine. Its grace period is 30 s. */
+const MAX_STOP_MS = 15_000
 
 let fixture: ClaimsFixture
 let history: ClaimHistory
@@ -112,8 +114,16 @@ test('a claim that expires while its caller waits ends the wait at its expiry', 
   await expectEnd([claim], expiresAt)
 })
 
-test('nothing is left and nothing is logged as an error', async () => {
-  await until('nothing is left', () => history.existing.length === 0)
+test('callers of a replica that stops get an answer, and their claims are deleted', async () => {
+  const callers = [call(), call({}, 'stopping')]
+  const claims = await waiting(callers.length)
+  const stopped = operator.child.signal('SIGTERM')
+  const answers = await Promise.all(callers.map(({ answer }) => answer))
+  expect(answers.map((answer) => answer?.status)).toEqual([503, 503])
+  const { at, code } = await operator.child.ended
+  expect(code).toBe(0)
+  expect(at - stopped).toBeLessThan(MAX_STOP_MS)
   expect(operator.complaints).toEqual([])
-  await operator.stop()
+  expect(claims.every(({ deletedAt }) => deletedAt !== undefined)).toBe(true)
+  await until('nothing is left', () => history.existing.length === 0)
 })

@@ -154,6 +154,24 @@ test('members move to another node when theirs is drained, and a claimed one sta
   })
 })
 
+test('claims end with the ConfigMap of their values, and the pool is filled when it is there again', async () => {
+  const { client } = fixture.admin
+  const { namespace } = fixture
+  await client.delete(ConfigMap, { name: 'pool-values', namespace })
+  await until('the claims are gone', async () => (await members.default.claims()).length === 0)
+  claimed.delete('default')
+  const { status, text } = await operator.post('/claim')
+  expect([status, text]).toEqual([
+    500,
+    expect.stringContaining('the ConfigMap pool-values with the values does not exist'),
+  ])
+  await client.create(ConfigMap, {
+    metadata: { name: 'pool-values', namespace },
+    data: { 'values.yaml': 'image: a:3' },
+  })
+  await members.default.whenFull(2, hasImage('a:3'))
+})
+
 test('a restart with a lower count removes members, and a claimed one stays', async () => {
   const before = await Promise.all(POOLS.map(namesOf))
   await operator.stop()
@@ -162,6 +180,7 @@ test('a restart with a lower count removes members, and a claimed one stays', as
   for (const [at, pool] of POOLS.entries())
     expect(before[at]).toEqual(expect.arrayContaining([...(await namesOf(pool))]))
   await expectClaimed()
+
   for (const name of claimed.values()) expect((await operator.release(name.metadata.name.slice(6))).status).toBe(204)
   expect(operator.complaints).toEqual([])
   await operator.stop()

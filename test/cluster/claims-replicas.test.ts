@@ -1,6 +1,6 @@
 /**
- * Tests three replicas of the claims operator under load. One of them, the leader, is killed. Every statement is counted
- * from the API server's own watches.
+ * Tests three replicas of the claims operator under load. One of them, the leader, is killed; another one stands still
+ * until a third leads, as if it were cut off. Every statement is counted from the API server's own watches.
  */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 
@@ -60,15 +60,19 @@ async function poolIsFull(): Promise<void> {
   await until('the pool is full', () => history.idle('ready') === POOL_SIZE)
 }
 
-/** Kills the leader, and waits until another replica leads. */
+/** Kills the leader, and stops another replica until the third one leads. */
 async function killLeader(): Promise<void> {
   const name = await fixture.leader()
   const leader = fixture.processes.find((process) => process.name === name)
-  if (!leader) throw new Error('No replica leads')
+  const paused = fixture.processes.find((process) => process.name !== name)
+  if (!leader || !paused) throw new Error('No replica leads')
+  load.paused = paused
+  paused.child.signal('SIGSTOP')
   killedAt = Date.now()
   leader.child.signal('SIGKILL')
   await until('another replica leads', async () => ![name, undefined].includes(await fixture.leader()))
   takenOverAt = Date.now()
+  paused.child.signal('SIGCONT')
 }
 
 /** Objects that are neither members of the pool nor their children. */

@@ -12,13 +12,16 @@ const LONG_TTL = '90s'
 /** New TTL of renewed claims. */
 const RENEWED_TTL = '6s'
 
+/** Milliseconds by which this process may read a watch later than a response. */
+const WATCH_DELAY_MS = 20_000
+
 /** A claim that a caller got. */
 export interface Held {
   readonly id: string
   readonly key: string | undefined
   /** The responses that promised the claim, with the expiry that each gave: milliseconds since 1970. */
   readonly promised: number[]
-  /** It existed and was ready, with all its children, when the response arrived. */
+  /** It was ready, with all its children, when the response arrived. */
   readonly wasReady: boolean
   /** The state of the API server after the release. */
   releasedIn: number | undefined
@@ -46,6 +49,10 @@ export class ClaimLoad {
   repeated = 0
   /** Claims that expired while their callers waited. */
   expiredEarly = 0
+  /** A replica that stands still for a while. It may answer that it has failed, and its callers try again. */
+  paused: ClaimsProcess | undefined
+  /** Such answers. */
+  failed = 0
   readonly unexpected: string[] = []
   readonly #replicas: readonly ClaimsProcess[]
   readonly #history: ClaimHistory
@@ -92,10 +99,9 @@ export class ClaimLoad {
   /** Calls until it gets a claim, after a broken connection at another replica and with the same key. */
   async #take(caller: number, ttl: string, key: string | undefined): Promise<Taken> {
     for (let turn = caller; ; turn++) {
-      const answer = await this.#attempt(() => this.replica(turn).post('/claim', { ttl }, { key }))
+      const answer = await this.#attempt(turn, (replica) => replica.post('/claim', { ttl }, { key }))
       if (answer?.status === 201) return takenFrom(answer)
       if (answer === undefined) {
-        this.broken++
         if (key !== undefined) this.repeated++
       } else if (answer.status === 500 && answer.text.includes('has expired')) this.expiredEarly++
       else this.unexpected.push(`claim: ${answer.status} ${answer.text.trim()}`)
@@ -104,7 +110,7 @@ export class ClaimLoad {
 
   async #release(caller: number, held: Held): Promise<void> {
     for (let turn = caller + 1; ; turn++) {
-      const answer = await this.#attempt(() => this.replica(turn).release(held.id))
+      const answer = await this.#attempt(turn, (replica) => replica.release(held.id))
       // 404: the response to an earlier attempt was lost.
       if (answer?.status === 204 || (answer?.status === 404 && turn > caller + 1)) {
         held.releasedIn = await this.#history.revision()
@@ -115,7 +121,7 @@ export class ClaimLoad {
   }
 
   async #renew(caller: number, held: Held): Promise<void> {
-    const answer = await this.#attempt(() => this.replica(caller + 1).renew(held.id, RENEWED_TTL))
+    const answer = await this.#attempt(caller + 1, (replica) => replica.renew(held.id, RENEWED_TTL))
     if (answer?.status === 200) {
       held.promised.push(Date.parse((JSON.parse(answer.text) as { readonly expiresAt: string }).expiresAt))
     } else if (answer?.status !== 404 && answer !== undefined) {
@@ -125,24 +131,38 @@ export class ClaimLoad {
     }
   }
 
-  /** Undefined if the connection broke. */
-  async #attempt(call: () => Promise<Answer>): Promise<Answer | undefined> {
+  /** Undefined if the connection broke, or the replica stood still and has failed. */
+  async #attempt(turn: number, call: (replica: ClaimsProcess) => Promise<Answer>): Promise<Answer | undefined> {
+    const replica = this.replica(turn)
     try {
-      return await call()
+      const answer = await call(replica)
+      const isExcused = answer.status >= 500 && replica === this.paused && !answer.text.includes('has expired')
+      if (isExcused) this.failed++
+      return isExcused ? undefined : answer
     } catch (error) {
       if (asError(error).name !== 'TypeError') throw error
+      this.broken++
       return undefined
     }
   }
 
   /**
-   * Whether the claim was ready, with a pod that is ready and a service, in the state of the API server after the response.
-   * This process may read the watch later than the response, so the versions of the objects decide.
+   * Whether the claim was ready, with a pod that is ready and a service, in the state of the API server after the response,
+   * or in its last state if it has ended since. This process may read the watch later than the response, so the versions
+   * of the objects decide.
    */
   async #isReady(id: string): Promise<boolean> {
     const revision = await this.#history.revision()
-    await until(`the watch shows the claim ${id} as ready`, () => this.#isReadyAt(id, Infinity))
-    return this.#isReadyAt(id, revision)
+    const isReady = (): boolean => {
+      const { deletedIn = Infinity } = this.#history.claim(id) ?? {}
+      return this.#isReadyAt(id, Math.min(revision, deletedIn - 1))
+    }
+    try {
+      await until('the watch shows the claim', isReady, WATCH_DELAY_MS)
+    } catch {
+      // It was not ready.
+    }
+    return isReady()
   }
 
   #isReadyAt(id: string, revision: number): boolean {
