@@ -13,15 +13,11 @@ import {
 } from '@tenure/runtime'
 import { type Claim, claimOf } from '../api/claim.ts'
 import { CLAIM_SELECTOR, LEADER_LEASE, MANAGED_SELECTOR, OPERATOR } from '../api/names.ts'
-import { claimController } from '../controllers/claim/controller.ts'
-import { poolController, PoolReports } from '../controllers/pool/controller.ts'
-import { AbandonedClaims } from '../handout/abandoned-claims.ts'
-import { Callers } from '../handout/callers.ts'
-import { ClaimService, type TakenClaim, type TakeRequest } from '../handout/claim-service.ts'
-import { ClaimView } from '../handout/claim-view.ts'
+import type { PoolReports } from '../controllers/pool/controller.ts'
+import { claimParts } from '../parts.ts'
+import type { ClaimService, TakenClaim, TakeRequest } from '../handout/claim-service.ts'
+import type { ClaimView } from '../handout/claim-view.ts'
 import type { Pool } from '../handout/pools.ts'
-import { ClaimMetrics } from '../metrics.ts'
-import { ClaimKinds } from '../template/claim-kinds.ts'
 import { FixtureTemplate, NAMESPACE, TEMPLATE } from './fixture-template.ts'
 
 export { LAZY_SECRET, NAMESPACE, TEMPLATE } from './fixture-template.ts'
@@ -109,15 +105,16 @@ export class ClaimsFixture {
       name: 'claims',
       identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
       setup: (context) => {
-        const parts = this.#parts(context, maxClaimsPerCaller)
+        const pools = new Map(this.#pools)
+        const sizes = { resync: 30_000, defaultTtl: 10 * MINUTE }
+        const parts = claimParts(context, { namespace: NAMESPACE, pools, maxClaimsPerCaller, ...sizes })
         const exposed = async (): Promise<string> => (await metrics.expose()).text
         started.resolve({ ...parts, metrics, transport, exposed, stop, crash })
         return {
           controllers: leads ? [parts.controller] : [],
           components: [
-            { stage: 'work', create: () => parts.abandoned },
-            parts.collector,
-            ...(leads ? [{ stage: 'lead' as const, create: parts.pool }] : []),
+            ...parts.components,
+            ...(leads ? [{ stage: 'lead' as const, create: (leader: OperatorContext) => parts.filler(leader) }] : []),
           ],
         }
       },
@@ -237,32 +234,5 @@ export class ClaimsFixture {
   /** Lets time pass until the pool has its members ready. */
   async warm(count: number, pool = 'default'): Promise<void> {
     await this.until(async () => (await this.idle(pool)).filter(({ status }) => status === 'ready').length === count)
-  }
-
-  #parts(context: OperatorContext, maxClaimsPerCaller: number) {
-    const pools = new Map(this.#pools)
-    const kinds = new ClaimKinds(context.discovery)
-    const view = new ClaimView(context, NAMESPACE)
-    const claimMetrics = new ClaimMetrics(context.metrics)
-    const reports = new PoolReports()
-    const abandoned = new AbandonedClaims(context, view, NAMESPACE)
-    const callers = new Callers(view, context.clock, maxClaimsPerCaller)
-    const shared = { namespace: NAMESPACE, pools, view, kinds }
-    return {
-      view,
-      reports,
-      collector: claimMetrics.collector({ view, pools, reports, now: () => context.clock.now() }),
-      abandoned,
-      service: new ClaimService(context, { ...shared, abandoned, callers, metrics: claimMetrics }),
-      controller: claimController({
-        kinds,
-        namespace: NAMESPACE,
-        resync: 30_000,
-        defaultTtl: () => 10 * MINUTE,
-        onExpired: (claim) => claimMetrics.expired(claim, context.clock.now()),
-      }),
-      pool: (leader: OperatorContext) =>
-        poolController(leader, { ...shared, reports, onMemberCreated: () => claimMetrics.memberCreated() }),
-    }
   }
 }
