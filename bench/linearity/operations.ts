@@ -1,4 +1,5 @@
 import type { KubeObject } from '@tenure/kube'
+import type { JsonObject } from '@tenure/kube/model'
 import { missingPermissions } from '../../packages/controlplane/src/admission/rbac/missing-permissions.ts'
 import { fieldManagement } from '../../packages/controlplane/src/apply/index.ts'
 import { applyJsonPatch } from '../../packages/controlplane/src/patch/json-patch.ts'
@@ -10,12 +11,18 @@ import { decodeBuiltIn } from '../../packages/controlplane/src/schema/decode/dec
 import { builtInSchema, resolveBuiltIn } from '../../packages/controlplane/src/schema/openapi/builtin.ts'
 import type { Schema } from '../../packages/controlplane/src/schema/types.ts'
 import { process as validate } from '../../packages/controlplane/src/schema/validation/process.ts'
+import { isApplied } from '../../packages/runtime/src/actions/field-set.ts'
 
 /** An operation of the API server whose work must grow no faster than its input. */
 export interface LinearOperation {
   readonly what: string
   /** Prepares an input of this many items and returns the operation on it. */
   prepare(items: number): () => unknown
+  /**
+   * The least work on the same input, in plain loops: what the memory alone costs. For operations that touch so much
+   * memory that the caches of the processor decide.
+   */
+  bare?(items: number): () => unknown
 }
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
@@ -33,6 +40,8 @@ const noReferences = (ref: string): never => {
   throw new Error(`Unexpected reference ${ref}`)
 }
 
+const keyed = (count: number, value: unknown): Record<string, unknown> =>
+  Object.fromEntries(numbers(count).map((index) => [`k${index}`, value]))
 const containers = (count: number, image: string) => numbers(count).map((index) => ({ name: `n${index}`, image }))
 const pod = (list: readonly object[]): KubeObject =>
   ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: list } }) as unknown as KubeObject
@@ -98,10 +107,17 @@ export const operations: readonly LinearOperation[] = [
   {
     what: 'merge patch: every key of a ConfigMap',
     prepare: (count) => {
-      const data = (value: string) => Object.fromEntries(numbers(count).map((index) => [`k${index}`, value]))
-      const object = { metadata: { name: 'c' }, data: data('x') } as unknown as KubeObject
-      const patch = { data: data('y') }
+      const object = { metadata: { name: 'c' }, data: keyed(count, 'x') } as unknown as KubeObject
+      const patch = { data: keyed(count, 'y') }
       return () => applyMergePatch(object, patch)
+    },
+    bare: (count) => {
+      const [data, patch] = [keyed(count, 'x'), keyed(count, 'y')]
+      return () => {
+        const copy: Record<string, unknown> = { ...data }
+        for (const key of Object.keys(patch)) copy[key] = patch[key]
+        return copy
+      }
     },
   },
   {
@@ -110,6 +126,18 @@ export const operations: readonly LinearOperation[] = [
       const object = pod(containers(count, '1'))
       const patch = { spec: { containers: shuffled(containers(count, '2')) } }
       return () => applyStrategicPatch(object, patch, POD, resolveBuiltIn)
+    },
+    bare: (count) => {
+      const [items, changes] = [containers(count, '1'), shuffled(containers(count, '2'))]
+      return () => {
+        const places = new Map(items.map(({ name }, index) => [name, index]))
+        const merged: object[] = [...items]
+        for (const change of changes) {
+          const place = places.get(change.name) ?? 0
+          merged[place] = { ...merged[place], ...change }
+        }
+        return merged
+      }
     },
   },
   {
@@ -125,6 +153,15 @@ export const operations: readonly LinearOperation[] = [
     prepare: (count) => {
       const applied = pod(shuffled(containers(count, '1')))
       return () => applyTo(undefined, applied, '2026-01-01T00:00:00Z')
+    },
+    bare: (count) => {
+      const items = shuffled(containers(count, '1'))
+      return () => {
+        const fields: Record<string, object> = {}
+        const names = items.map(({ name }) => `k:{"name":"${name}"}`)
+        for (const name of names.toSorted()) fields[name] = { '.': {}, 'f:image': {}, 'f:name': {} }
+        return fields
+      }
     },
   },
   {
@@ -179,8 +216,12 @@ export const operations: readonly LinearOperation[] = [
   {
     what: 'decoding: unknown fields',
     prepare: (count) => {
-      const value = { apiVersion: 'v1', kind: 'Pod', spec: Object.fromEntries(numbers(count).map((n) => [`x${n}`, 1])) }
+      const value = { apiVersion: 'v1', kind: 'Pod', spec: keyed(count, 1) }
       return () => decodeBuiltIn(POD, resolveBuiltIn, value)
+    },
+    bare: (count) => {
+      const spec = keyed(count, 1)
+      return () => Object.keys(spec).filter((key) => spec[key] === undefined)
     },
   },
   {
@@ -190,6 +231,15 @@ export const operations: readonly LinearOperation[] = [
         .map((index) => `"a${index % 2}":1`)
         .join()}}}`
       return () => parseJson(text)
+    },
+  },
+  {
+    what: "operators' comparison: an applied list of which nothing changed",
+    prepare: (count) => {
+      const live = applyTo(undefined, pod(containers(count, '1')), '2026-01-01T00:00:00Z') as unknown as JsonObject
+      const fields = (live as unknown as KubeObject).metadata?.managedFields?.[0]?.fieldsV1 as JsonObject
+      const desired = pod(containers(count, '1')) as unknown as JsonObject
+      return () => isApplied(fields, desired, live, true)
     },
   },
   {

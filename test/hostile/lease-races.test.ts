@@ -40,12 +40,13 @@ function watchDeletions(): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${server.token}` }
     const sent = request(`${server.url}${MAPS}?watch=true`, { rejectUnauthorized: false, headers }, (response) => {
-      createInterface({ input: response }).on('line', (line) => {
+      const lines = createInterface({ input: response })
+      lines.on('line', (line) => {
         const { type, object } = JSON.parse(line) as { type: string; object: Leased }
         if (type === 'DELETED') deletions.set(object.metadata.name, systemClock.now())
       })
-      // The end of the test ends the watch.
-      response.on('error', () => undefined)
+      // The end of the test ends the watch. Both report it.
+      for (const each of [response, lines]) each.on('error', () => undefined)
       resolve(() => sent.destroy())
     })
     sent.on('error', reject)

@@ -1,4 +1,4 @@
-import { type HostileRequest, CORE, many, keys, json, unique, object, post, large, short } from './request.ts'
+import { type HostileRequest, CORE, many, keys, json, unique, object, post, large, largest, short } from './request.ts'
 
 const RBAC_VERSION = 'rbac.authorization.k8s.io/v1'
 const RBAC = `/apis/${RBAC_VERSION}/namespaces/hostile`
@@ -50,7 +50,7 @@ export function accessRequests(): HostileRequest[] {
         RBAC_VERSION,
       ),
     ),
-    ...large('a review with many groups', REVIEWS, (count) =>
+    ...largest('a review with many groups', REVIEWS, (count) =>
       object(
         'SubjectAccessReview',
         '',
@@ -58,7 +58,7 @@ export function accessRequests(): HostileRequest[] {
         'authorization.k8s.io/v1',
       ),
     ),
-    ...large('a review with a large extra', REVIEWS, (count) =>
+    ...largest('a review with a large extra', REVIEWS, (count) =>
       object(
         'SubjectAccessReview',
         '',
@@ -75,7 +75,7 @@ export function accessRequests(): HostileRequest[] {
         spec: { token: `${'a'.repeat(1_000_000)}.${'b'.repeat(1_000_000)}.c` },
       }),
     ),
-    ...large('a token for many audiences', `${CORE}/serviceaccounts/default/token`, (count) =>
+    ...largest('a token for many audiences', `${CORE}/serviceaccounts/default/token`, (count) =>
       json({ spec: { audiences: many(count, short) } }),
     ),
   ]

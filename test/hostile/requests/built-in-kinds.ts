@@ -1,4 +1,4 @@
-import { type HostileRequest, CORE, many, json, unique, object, post, large, short } from './request.ts'
+import { type HostileRequest, CORE, many, json, unique, object, post, large, largest, short } from './request.ts'
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/hostile/deployments'
 const NETWORKING = '/apis/networking.k8s.io/v1/namespaces/hostile'
@@ -23,7 +23,7 @@ const networkPolicy = (ingress: readonly object[]): string =>
 /** Very many parts of built-in kinds, valid and invalid. */
 export function builtInKindRequests(): HostileRequest[] {
   return [
-    ...large('many containers', DEPLOYMENTS, (count) => deployment(containers(count))),
+    ...largest('many containers', DEPLOYMENTS, (count) => deployment(containers(count))),
     post('many containers that are stored', DEPLOYMENTS, deployment(containers(STORED_CONTAINERS))),
     ...large('many environment variables', DEPLOYMENTS, (count) =>
       deployment(container({ env: many(count, (i) => ({ name: short(i), value: '$(A)$(B)' })) })),
@@ -34,7 +34,7 @@ export function builtInKindRequests(): HostileRequest[] {
     ...large('many ports', `${CORE}/services`, (count) =>
       object('Service', unique(), { spec: { ports: many(count, (i) => ({ port: (i % 65_000) + 1 })) } }),
     ),
-    ...large('many volumes and mounts', `${CORE}/pods`, (count) =>
+    ...largest('many volumes and mounts', `${CORE}/pods`, (count) =>
       pod({
         ...container({ volumeMounts: many(count, (i) => ({ name: short(i), mountPath: `/${short(i)}` })) }),
         volumes: many(count, (i) => ({ name: short(i), emptyDir: {} })),

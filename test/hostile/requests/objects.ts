@@ -12,6 +12,7 @@ import {
   post,
   filled,
   large,
+  largest,
   short,
 } from './request.ts'
 
@@ -41,19 +42,19 @@ export function objectRequests(): HostileRequest[] {
         '"b":1}}',
       ),
     ),
-    ...large('many unknown fields of items', `${CORE}/pods?fieldValidation=Warn`, (count) =>
+    ...largest('many unknown fields of items', `${CORE}/pods?fieldValidation=Warn`, (count) =>
       object('Pod', unique(), { spec: { containers: many(count, () => ({ a: 1 })) } }),
     ),
-    ...large('many unknown fields', `${CORE}/pods?fieldValidation=Warn`, (count) =>
+    ...largest('many unknown fields', `${CORE}/pods?fieldValidation=Warn`, (count) =>
       object('Pod', unique(), { spec: keys(count, 1) }),
     ),
-    ...large('many keys', MAPS, (count) => object('ConfigMap', unique(), { data: keys(count) })),
-    ...large('many keys that are numbers', MAPS, (count) =>
+    ...largest('many keys', MAPS, (count) => object('ConfigMap', unique(), { data: keys(count) })),
+    ...largest('many keys that are numbers', MAPS, (count) =>
       object('ConfigMap', unique(), { data: Object.fromEntries(many(count, (i) => [i, ''])) }),
     ),
     ...large('many invalid keys', MAPS, (count) => object('ConfigMap', unique(), { data: keys(count, '', '/') })),
     ...large('many invalid annotations', MAPS, (count) => withMetadata({ annotations: keys(count, '', '/') })),
-    ...large('many invalid labels', MAPS, (count) => withMetadata({ labels: keys(count, '/') })),
+    ...largest('many invalid labels', MAPS, (count) => withMetadata({ labels: keys(count, '/') })),
     ...large('many labels', MAPS, (count) => withMetadata({ labels: keys(count) })),
     ...large('many owners', MAPS, (count) =>
       withMetadata({
@@ -64,7 +65,7 @@ export function objectRequests(): HostileRequest[] {
     ...large('many managers', MAPS, (count) =>
       withMetadata({ managedFields: many(count, (i) => managedFields(short(i), { 'f:data': {} })) }),
     ),
-    ...large('many managed fields', MAPS, (count) =>
+    ...largest('many managed fields', MAPS, (count) =>
       withMetadata({ managedFields: [managedFields('m', keys(count, {}, 'f:'))] }),
     ),
     ...large('many managed items', MAPS, (count) =>
@@ -74,9 +75,9 @@ export function objectRequests(): HostileRequest[] {
         ],
       }),
     ),
-    ...large('many numbers', WIDGETS, (count) => widget({ any: { a: many(count, () => 0) } })),
-    ...large('many empty lists', WIDGETS, (count) => widget({ any: { a: many(count, () => []) } })),
-    ...large('many empty objects', WIDGETS, (count) => widget({ any: { a: many(count, () => ({})) } })),
+    ...largest('many numbers', WIDGETS, (count) => widget({ any: { a: many(count, () => 0) } })),
+    ...largest('many empty lists', WIDGETS, (count) => widget({ any: { a: many(count, () => []) } })),
+    ...largest('many empty objects', WIDGETS, (count) => widget({ any: { a: many(count, () => ({})) } })),
     ...large('many fields of any type', WIDGETS, (count) => widget({ any: keys(count, 0) })),
     post('deep objects', MAPS, `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`),
     post(

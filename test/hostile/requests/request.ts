@@ -27,8 +27,9 @@ export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 export const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
+const shortNames: string[] = []
 /** A short name that differs from the others; all are of the same length, so that the size of many is known. */
-export const short = (index: number): string => `k${(index + 36 ** 3).toString(36)}`
+export const short = (index: number): string => (shortNames[index] ??= `k${(index + 36 ** 3).toString(36)}`)
 export function keys(count: number, value: unknown = '', prefix = ''): Record<string, unknown> {
   const object: Record<string, unknown> = {}
   for (let index = 0; index < count; index++) object[prefix + short(index)] = value
@@ -73,15 +74,17 @@ export function sized(limit: number, make: (count: number) => string): string {
   }
 }
 
-/**
- * As much as a body may hold, which is refused early; as much as an object may hold, of which some is refused with its
- * managed fields; and as much as is stored with them.
- */
-export const SIZES = [
-  { size: 'a body of 3 MB', limit: MAX_BYTES },
+interface Size {
+  readonly size: string
+  readonly limit: number
+}
+const BODY: Size = { size: 'a body of 3 MB', limit: MAX_BYTES }
+/** Some of these are refused with their managed fields, and others are validated and stored. */
+const OBJECTS: readonly Size[] = [
   { size: 'an object of 1.5 MB', limit: MAX_STORED_BYTES },
   { size: 'an object of 0.7 MB', limit: 0.45 * MAX_STORED_BYTES },
-] as const
+]
+export const SIZES: readonly Size[] = [BODY, ...OBJECTS]
 
 /** The request with a body that is made when it is read. */
 export const lazy = (request: HostileRequest, make: () => string): HostileRequest => ({
@@ -91,15 +94,24 @@ export const lazy = (request: HostileRequest, make: () => string): HostileReques
   },
 })
 
-/** A POST of as many items as fit, in all sizes. */
-export const large = (name: string, path: string, make: (count: number) => string): HostileRequest[] =>
-  SIZES.map(({ size, limit }) => lazy(post(`${name}, ${size}`, path, ''), () => sized(limit, make)))
+/** A POST of as many items as an object may have. A larger body is refused as soon as it is parsed. */
+export const large = (
+  name: string,
+  path: string,
+  make: (count: number) => string,
+  sizes: readonly Size[] = OBJECTS,
+): HostileRequest[] =>
+  sizes.map(({ size, limit }) => lazy(post(`${name}, ${size}`, path, ''), () => sized(limit, make)))
 
-/** A PATCH of as many items as fit, in all sizes. */
+/** As `large`, and also as large as a body may be: once for each form of JSON. */
+export const largest = (name: string, path: string, make: (count: number) => string): HostileRequest[] =>
+  large(name, path, make, SIZES)
+
+/** A PATCH of as many items as fit. Patches are applied before the size of the result is known. */
 export const largePatch = (
   name: string,
   path: string,
   type: string,
   make: (count: number) => string,
 ): HostileRequest[] =>
-  SIZES.map(({ size, limit }) => lazy(patch(`${name}, ${size}`, path, type, ''), () => sized(limit, make)))
+  SIZES.slice(0, 2).map(({ size, limit }) => lazy(patch(`${name}, ${size}`, path, type, ''), () => sized(limit, make)))

@@ -1,4 +1,16 @@
-import { type HostileRequest, WIDGETS, many, json, post, widget, items, keys, large, short } from './request.ts'
+import {
+  type HostileRequest,
+  WIDGETS,
+  many,
+  json,
+  post,
+  widget,
+  items,
+  keys,
+  large,
+  largest,
+  short,
+} from './request.ts'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All'
 const EVIL_PATTERNS = ['^(a+){20}$', '^(a|a)*$', String.raw`^(\p{L}+)+$`, '(?m)^(a+)+$', '^(a?){500}a{500}$', 'a{1000}']
@@ -102,12 +114,12 @@ export function schemaRequests(): HostileRequest[] {
     ),
     post('text for a costly pattern', WIDGETS, widget({ text: EVIL_TEXT })),
     post('long text for a costly pattern', WIDGETS, widget({ text: 'a'.repeat(99_999) })),
-    ...large('many items by key', WIDGETS, (count) => widget({ items: items(count, 1) })),
+    ...largest('many items by key', WIDGETS, (count) => widget({ items: items(count, 1) })),
     ...large('many items by key alone', WIDGETS, (count) =>
       widget({ items: many(count, (i) => ({ name: short(i) })) }),
     ),
     ...large('many items without a key', WIDGETS, (count) => widget({ items: many(count, () => ({})) })),
-    ...large('many items of a set', WIDGETS, (count) => widget({ set: many(count, short) })),
+    ...largest('many items of a set', WIDGETS, (count) => widget({ set: many(count, short) })),
     ...large('equal items of a set', WIDGETS, (count) => widget({ set: many(count, () => 's') })),
   ]
 }

@@ -29,7 +29,17 @@ export class ListBody {
 
   /** The whole list as text. */
   text(): string {
-    return `${this.#head}${this.#items.map((item) => `{${this.#bodyOf(item)}`).join(',')}${this.#tail}`
+    return `${this.#head}${[...this.itemTexts()].join(',')}${this.#tail}`
+  }
+
+  /** The list as text, without its items. */
+  emptyText(): string {
+    return this.#head + this.#tail
+  }
+
+  /** The text of each item. */
+  *itemTexts(): Generator<string, void, undefined> {
+    for (const item of this.#items) yield `{${this.#bodyOf(item)}`
   }
 
   /** Fills a buffer with the next bytes. Returns their number; 0 at the end. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { YamlValue } from '@tenure/yaml'
 
 import { ListBody } from '../encoding/list-body.ts'
@@ -57,18 +58,37 @@ export function warningLine(warning: string): string {
 
 /** Converts a response to YAML. The writer is loaded on demand, because it is rarely used. */
 export async function asYaml(response: ServerResponse): Promise<ServerResponse> {
-  const body = response.body instanceof ListBody ? response.body.text() : response.body
-  if (typeof body !== 'string' || !response.headers['content-type']?.startsWith('application/json')) return response
-  const { readYaml, writeYaml } = await import('@tenure/yaml')
+  const { body } = response
+  const isJson = response.headers['content-type']?.startsWith('application/json')
+  if (!(typeof body === 'string' || body instanceof ListBody) || !isJson) return response
+  const { writeYaml } = await import('@tenure/yaml')
   const headers = { ...response.headers, 'content-type': 'application/yaml' }
   try {
-    // Kubernetes reads its JSON as YAML, which folds some line breaks and refuses some characters. Its JSON has these
-    // two escaped.
-    const { value } = readYaml(body.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`))
-    return { ...response, headers, body: writeYaml(value as YamlValue) }
+    return { ...response, headers, body: await (typeof body === 'string' ? yamlOf(body) : yamlOfList(body)) }
   } catch (error) {
     const { message } = error as Error
     const failure = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', code: 500, message }
     return { status: 500, headers, body: writeYaml(failure) }
   }
+}
+
+const NO_ITEMS = 'items: []\n'
+
+/** Item by item: a long list takes long, and other requests are answered meanwhile. */
+async function yamlOfList(list: ListBody): Promise<string> {
+  const [start = '', end = ''] = (await yamlOf(list.emptyText())).split(NO_ITEMS)
+  const items: string[] = []
+  for (const item of list.itemTexts()) items.push(await yamlOf(`[${item}]`))
+  return items.length === 0 ? start + NO_ITEMS + end : `${start}items:\n${items.join('')}${end}`
+}
+
+async function yamlOf(json: string): Promise<string> {
+  const { readYaml, writeYaml } = await import('@tenure/yaml')
+  // Kubernetes reads its JSON as YAML, which folds some line breaks and refuses some characters. Its JSON has these two
+  // escaped.
+  const { value } = readYaml(json.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`))
+  await nextTurn()
+  const text = writeYaml(value as YamlValue)
+  await nextTurn()
+  return text
 }
