@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePorts } from '../../test/cluster/free-ports.ts'
-import { OPERATOR_OPTIONS } from '../measurements.ts'
 import { ClaimsClient } from './claims-client.ts'
 import { OperatorProcess, pause } from './operator-process.ts'
 
@@ -13,16 +12,19 @@ export const DEFAULT_TEMPLATE = path.resolve(
 )
 export const DEFAULT_VALUES = path.resolve(import.meta.dirname, '../../packages/claims/config/template/values.yaml')
 
-/** A ConfigMap: the pool is full soon, and nothing but its hand-out costs anything. */
+/**
+ * A NetworkPolicy, which no controller of the cluster acts on: the pool is full soon, and nothing but its hand-out costs
+ * anything.
+ */
 export const SMALL_TEMPLATE = `
-apiVersion: v1
-kind: ConfigMap
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
 metadata:
-  name: {{ .Release.Name }}-settings
+  name: {{ .Release.Name }}
   annotations:
     claim.controller/return: host={{ .Release.Name }}.{{ .Release.Namespace }}
-data:
-  a: b
+spec:
+  podSelector: {}
 `
 
 /** A Pod alone. */
@@ -49,6 +51,12 @@ metadata:
 stringData:
   user: {{ .Values.claim.user | default "guest" | quote }}
 `
+
+/**
+ * As OPERATOR_OPTIONS, with a larger young generation: this operator serves callers, whose requests leave much garbage. A
+ * hand-out takes a quarter less CPU than with 2 MB.
+ */
+const NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=16', '--v8-pool-size=0', '--use-openssl-ca']
 
 export interface PoolSettings {
   /** The text of the template. Default: the seed's. */
@@ -95,7 +103,7 @@ export class ClaimsOperator {
         '--log-level=error',
       ],
       { KUBECONFIG: kubeconfig },
-      OPERATOR_OPTIONS,
+      NODE_OPTIONS,
       program,
     )
     await process.ready(`http://127.0.0.1:${probePort}/readyz`)

@@ -12,7 +12,7 @@ export interface OperatorMeasurement {
 export const operatorMeasurements: readonly OperatorMeasurement[] = [
   { name: 'operators: applications', rows: applicationRows },
   { name: 'operators: rate-limited applications', rows: rateLimitedApplicationRows },
-  { name: 'operators: claims', rows: claimRows },
+  { name: 'operators: claims, one by one', rows: claimRows },
   { name: 'operators: claims, open loop', rows: claimLoopRows },
   { name: 'operators: claims, burst', rows: claimBurstRows },
   { name: 'operators: claims, throughput', rows: claimThroughputRows },
