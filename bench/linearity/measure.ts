@@ -16,13 +16,18 @@ export interface Linearity {
   readonly table: string
 }
 
+/** The time per item at each size. */
+function measure(prepare: (items: number) => () => unknown): readonly [number, number, number] {
+  const [small, medium, large] = SIZES
+  const at = (size: number): number => microsecondsPerItem(prepare(size), size)
+  return [at(small), at(medium), at(large)]
+}
+
 /** Times each operation at each size, in this process. */
 export function measureLinearity(say: (text: string) => void): Linearity {
   const lines: string[] = []
   const rows = operations.map(({ what, prepare, bare }): Row => {
     say(`▸ linearity: ${what}`)
-    const measure = (of: (items: number) => () => unknown) =>
-      SIZES.map((size) => microsecondsPerItem(of(size), size)) as [number, number, number]
     const [small, medium, large] = measure(prepare)
     const growth = large / medium
     const [, bareMedium, bareLarge] = bare ? measure(bare) : [0, 1, 0]
