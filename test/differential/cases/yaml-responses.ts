@@ -245,7 +245,7 @@ const OBJECTS: readonly Case[] = [
     create(widgets, widget('c', { size: 3, free: { ['k'.repeat(900)]: 1 } }), YAML),
   ),
   freeText(
-    'numbers',
+    'numbers of a custom resource',
     '[0,-0,1,-1,1.0,1.5,100000,1000000,12345678,1e6,1e20,1e21,1e-7,0.0001,0.1,123456789.5,-2.5e-10,1e308,5e-324]',
   ),
   freeText(
