@@ -1,3 +1,4 @@
+import { asString } from '@tenure/kube/model'
 import type { KubeObject, ManagedFieldsEntry } from '@tenure/kube'
 
 import { badRequest } from '../errors.ts'
@@ -220,7 +221,9 @@ function withEntries(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
   return { ...object, metadata: { ...object.metadata, managedFields: entries } }
 }
 
-function describeKind({ apiVersion = '', kind = '' }: KubeObject): string {
+/** What a client applies may have any content. */
+function describeKind(object: KubeObject): string {
+  const [apiVersion, kind] = [asString(object.apiVersion), asString(object.kind)]
   return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`
 }
 

@@ -76,8 +76,25 @@ describe('a continue token', () => {
   })
 })
 
+test('an applied scale whose apiVersion or kind is not a text is refused as a bad request', async () => {
+  const labels = { a: 'b' }
+  const containers = [{ name: 'c', image: 'i' }]
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } }
+  const path = '/apis/apps/v1/namespaces/default/deployments'
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'scaled' }, spec }
+  expect(await ask('POST', path, deployment)).toMatchObject({ status: 201 })
+  for (const sent of [
+    { apiVersion: {} },
+    { apiVersion: [], kind: 'Scale' },
+    { apiVersion: 'autoscaling/v1', kind: 1 },
+  ]) {
+    const { status } = await ask('PATCH', `${path}/scaled/scale?fieldManager=me`, { ...sent, spec: { replicas: 1 } })
+    expect([sent, status]).toEqual([sent, 400])
+  }
+})
+
 test('objects with very many invalid labels or finalizers are refused with a bounded message', async () => {
-  const names = Array.from({ length: 100_000 }, (_, index) => `-${index}`)
+  const names = Array.from({ length: 20_000 }, (_, index) => `-${index}`)
   const labels = Object.fromEntries(names.map((name) => [name, '']))
   for (const metadata of [{ labels }, { finalizers: names }]) {
     const { status, body } = await ask('POST', MAPS, map(metadata))
