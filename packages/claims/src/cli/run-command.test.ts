@@ -39,7 +39,7 @@ describe.skipIf(process.platform === 'win32')('tenure claim -- command', () => {
 
   test('the claim is renewed while the command runs', async () => {
     await using cli = await CliFixture.start()
-    const running = cli.claim({ ttl: '1s' }, ...recorder())
+    const running = cli.claim({ ttl: '3s' }, ...recorder())
     await vi.waitFor(() => expect(cli.server.to('renew').length).toBeGreaterThan(2), { timeout: 15_000 })
     expect(cli.server.claims.size).toBe(1)
     cli.signal('SIGTERM')
@@ -108,7 +108,7 @@ describe.skipIf(process.platform === 'win32')('tenure claim -- command', () => {
 
   test('a claim that is lost ends the command with SIGTERM and exit code 124', async () => {
     await using cli = await CliFixture.start()
-    const running = cli.claim({ ttl: '1s' }, ...recorder())
+    const running = cli.claim({ ttl: '4s' }, ...recorder())
     await started()
     cli.server.claims.clear()
     expect(await running).toBe(124)
@@ -127,7 +127,8 @@ describe.skipIf(process.platform === 'win32')('tenure claim -- command', () => {
   test('a renewal that fails is reported, and the command goes on', async () => {
     await using cli = await CliFixture.start()
     cli.server.fault('renew', { status: 500, message: 'failed to renew claim' })
-    const running = cli.claim({ ttl: '2s' }, ...recorder())
+    // Long enough for a slow machine to stop the command before the claim ends.
+    const running = cli.claim({ ttl: '8s' }, ...recorder())
     await vi.waitFor(() => expect(cli.server.to('renew').length).toBeGreaterThan(1), { timeout: 15_000 })
     cli.signal('SIGTERM')
     expect(await running).toBe(0)

@@ -33,16 +33,16 @@ test('a retry after a lost answer gets the claim of the first attempt', async ()
 })
 
 test('a claim with a short TTL is renewed before it expires', async () => {
-  await using browser = await claim({ url: server.url, ttl: '1s' })
+  await using browser = await claim({ url: server.url, ttl: '4s' })
   const first = browser.expiresAt
-  await vi.waitFor(() => expect(browser.expiresAt.getTime()).toBeGreaterThan(first.getTime()), { timeout: 5_000 })
+  await vi.waitFor(() => expect(browser.expiresAt.getTime()).toBeGreaterThan(first.getTime()), { timeout: 10_000 })
   expect(browser.signal.aborted).toBe(false)
 })
 
 test('a claim that another client releases is lost at the next renewal', async () => {
-  await using browser = await claim({ url: server.url, ttl: '1s' })
+  await using browser = await claim({ url: server.url, ttl: '4s' })
   server.claims.delete(browser.id)
-  await vi.waitFor(() => expect(browser.signal.aborted).toBe(true), { timeout: 5_000 })
+  await vi.waitFor(() => expect(browser.signal.aborted).toBe(true), { timeout: 10_000 })
   expect(browser.signal.reason).toMatchObject({ code: 'TENURE_CLAIM_NOT_FOUND', message: 'claim not found' })
 })
 

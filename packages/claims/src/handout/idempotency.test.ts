@@ -86,7 +86,7 @@ describe('a call with a key', () => {
     expect(JSON.stringify(items)).not.toMatch(/order-4711|hunter2/)
   })
 
-  test('a repetition while the first caller leaves gets a claim that lives', async () => {
+  test('a repetition while the first caller leaves gets a claim that lives', { timeout: 120_000 }, async () => {
     const { clock } = await setup({
       template: TEMPLATE.replace('annotations:', 'annotations:\n    tenure.dev/simulate-ready: 5s'),
     })
