@@ -32,6 +32,17 @@ test('a setting that all operators share is there once, others must have names o
   expect(() => embeddedTable([shop, clash])).toThrow('Two operators have the setting size.')
 })
 
+test('a setting of another operator does not replace one that only matters on a cluster', () => {
+  const other = defineOperator({
+    name: 'other',
+    config: { region: { type: 'string', default: 'us', meaning: 'Region.' } },
+    setup: () => ({}),
+  })
+  expect(embeddedTable([shop, other])['region']).toMatchObject({ default: 'us' })
+  expect(embeddedOperator(shop, { region: 'us' }).settings).toMatchObject({ region: 'local' })
+  expect(embeddedOperator(other, { region: 'us' }).settings).toMatchObject({ region: 'us' })
+})
+
 test('the operators of this program fit together', () => {
   expect(Object.keys(embeddedTable(operators))).toContain('prefix')
 })

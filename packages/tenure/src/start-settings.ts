@@ -34,7 +34,9 @@ export function embeddedTable(operators: readonly Operator[]): Table {
 
 /** An operator with its settings among those of all: the defaults, then its embedded ones, then what was set. */
 export function embeddedOperator(operator: Operator, settings: Values<Table>): ConfiguredOperator {
-  const own = Object.entries(settings).filter(([key, value]) => key in operator.config && value !== undefined)
+  // A setting that only matters on a cluster is not among them: a value of that name is another operator's.
+  const isOwn = (key: string): boolean => operator.config[key] !== undefined && !operator.config[key].clusterOnly
+  const own = Object.entries(settings).filter(([key, value]) => isOwn(key) && value !== undefined)
   return configure(operator, {
     ...defaultValues(operator.config),
     ...operator.embedded,
