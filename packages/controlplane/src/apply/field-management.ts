@@ -221,7 +221,7 @@ function withEntries(object: KubeObject, entries: readonly ManagedFieldsEntry[] 
   return { ...object, metadata: { ...object.metadata, managedFields: entries } }
 }
 
-/** What a client applies may have any content. */
+/** An applied object may have any content. */
 function describeKind(object: KubeObject): string {
   const [apiVersion, kind] = [asString(object.apiVersion), asString(object.kind)]
   return `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`

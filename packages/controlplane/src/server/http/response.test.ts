@@ -22,7 +22,7 @@ test('a list that is converted item by item is the YAML of the whole list', asyn
   )
 })
 
-test('an item that is no YAML makes a failure of the whole list', async () => {
+test('an item that YAML cannot hold makes a failure of the whole list', async () => {
   const list = new ListBody('{"items":[', [item('a'), item('\u007F')], ({ json }) => json.slice(1), ']}')
   expect(await asYaml(reply(200, list))).toMatchObject({ status: 500, body: expect.stringContaining('control char') })
 })
