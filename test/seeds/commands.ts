@@ -110,14 +110,8 @@ export const production = {
   }'`,
 }
 
-/** From the document "claim-controller". Its Go program is `tenure claims`, with the same flags. */
+/** The curl commands of the document "claim-controller". */
 export const claimController = {
-  run: `go run ./cmd/server \\
-  --namespace=default \\
-  --template-path=config/template/resources.yaml \\
-  --values-path=config/template/values.yaml \\
-  --api-addr=:8080 \\
-  --metrics-addr=:8081`,
   take: 'curl -X POST http://localhost:8080/claim',
   takeWithTtl: `curl -X POST http://localhost:8080/claim \\
   -H 'Content-Type: application/json' \\
@@ -125,5 +119,4 @@ export const claimController = {
   renew: `curl -X POST http://localhost:8080/renew/<claim-id> \\
   -H 'Content-Type: application/json' \\
   -d '{"ttl":"2m"}'`,
-  deploy: ['kubectl apply -f config/rbac/role.yaml', 'kubectl apply -f config/manager/deployment.yaml'],
 }

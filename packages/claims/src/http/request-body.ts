@@ -2,10 +2,9 @@ import { parseJson } from '@tenure/http'
 import { asError } from '@tenure/kube'
 import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { parseDuration } from '@tenure/runtime'
+import { MAX_VALUES_BYTES } from '../handout/claim-service.ts'
 import { ClaimFailure } from '../handout/errors.ts'
 
-/** Bytes of the JSON of a caller's values. */
-const MAX_VALUES_BYTES = 64 * 1024
 /** In characters, of an Idempotency-Key. */
 const MAX_KEY_LENGTH = 128
 /** Levels of nested JSON. */
