@@ -3,7 +3,9 @@ import type { ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import { OPERATOR_ENVIRONMENT } from '../measurements.ts'
 
-const MAIN = path.resolve(import.meta.dirname, '../../packages/tenure/src/main.ts')
+/** BENCH_CHECKOUT names another checkout whose operators are measured, to compare two versions under the same load. */
+const CHECKOUT = process.env['BENCH_CHECKOUT'] ?? path.resolve(import.meta.dirname, '../..')
+const MAIN = path.join(CHECKOUT, 'packages/tenure/src/main.ts')
 
 /** An operator process, as `tenure <command>` runs it against a cluster; or the given program. */
 export class OperatorProcess {

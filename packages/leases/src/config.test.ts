@@ -1,6 +1,6 @@
 import { readConfiguration } from '@tenure/runtime/configuration'
 import { describe, expect, test } from 'vitest'
-import { SEED_FAMILY } from './api/annotations.ts'
+import { leaseFamily, SEED_FAMILY } from './api/annotations.ts'
 import { defaultLeaseSettings } from './api/types.ts'
 import { familyFlags, leaderName, leaseFamilies, leasesConfiguration, leaseSettings } from './config.ts'
 
@@ -88,12 +88,10 @@ describe('tenure leases', () => {
   test('other prefixes are read, and equal ones disable the newer family', async () => {
     const gvk = ['--version', 'v1', '--kind', 'Pod']
     const two = leaseSettings(await read([...gvk, '--prefix', 'a.example', '--newer-prefix', 'b.example/']))
-    expect(two.families).toEqual([
-      { prefix: 'a.example/', start: 'extended-at' },
-      { prefix: 'b.example/', start: 'lease-start' },
-    ])
+    expect(two.families).toEqual([leaseFamily('a.example/', 'extended-at'), leaseFamily('b.example/', 'lease-start')])
+    expect(two.families[0]?.names).toMatchObject({ ttl: 'a.example/ttl', start: 'a.example/extended-at' })
     const one = leaseSettings(await read([...gvk, '--prefix', 'a.example/', '--newer-prefix', 'a.example']))
-    expect(one.families).toEqual([{ prefix: 'a.example/', start: 'extended-at' }])
+    expect(one.families).toEqual([leaseFamily('a.example/', 'extended-at')])
   })
 
   test.each([

@@ -9,7 +9,7 @@ import {
   type Values,
   webhookConfig,
 } from '@tenure/runtime/configuration'
-import { type LeaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
+import { type LeaseFamily, leaseFamily, NEWER_FAMILY, SEED_FAMILY } from './api/annotations.ts'
 import { type CleanupSettings, defaultLeaseSettings, type GroupVersionKind, type LeaseSettings } from './api/types.ts'
 import { isDnsSubdomain } from '@tenure/kube/model'
 import { optInLabelProblem } from './controllers/lease/namespace-filter.ts'
@@ -225,8 +225,8 @@ export function leaderName({ group, version, kind }: GroupVersionKind): string {
 
 /** Both families, or only the first if their prefixes are equal. */
 export function leaseFamilies(values: Values<typeof familiesConfig>): readonly LeaseFamily[] {
-  const seed = { ...SEED_FAMILY, prefix: prefixOf('--prefix', values.prefix) }
-  const newer = { ...NEWER_FAMILY, prefix: prefixOf('--newer-prefix', values.newerPrefix) }
+  const seed = leaseFamily(prefixOf('--prefix', values.prefix), SEED_FAMILY.start)
+  const newer = leaseFamily(prefixOf('--newer-prefix', values.newerPrefix), NEWER_FAMILY.start)
   return seed.prefix === newer.prefix ? [seed] : [seed, newer]
 }
 

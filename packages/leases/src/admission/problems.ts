@@ -61,8 +61,8 @@ function familyProblems(
   return [...problems, ...contradictions(annotations, family), ...jobProblems(annotations, family, namespaced)]
 }
 
-function contradictions(annotations: Annotations, { prefix, start }: LeaseFamily): readonly AnnotationProblem[] {
-  const [ttl, expires, from] = [prefix + USER_ANNOTATIONS.ttl, prefix + USER_ANNOTATIONS.expires, prefix + start]
+function contradictions(annotations: Annotations, { names }: LeaseFamily): readonly AnnotationProblem[] {
+  const [ttl, expires, from] = [names.ttl, names.expires, names.start]
   if (annotations[ttl] === undefined) return []
   if (annotations[expires] !== undefined)
     return [{ annotation: expires, reason: 'both ttl and expires are set; keep one of them', involved: [ttl, expires] }]
@@ -78,7 +78,7 @@ function jobProblems(annotations: Annotations, family: LeaseFamily, namespaced: 
   if (job?.ok !== false) return []
   return [
     {
-      annotation: family.prefix + USER_ANNOTATIONS.job,
+      annotation: family.names.job,
       reason: job.reason,
       involved: JOB_ANNOTATION_NAMES.map((name) => family.prefix + name),
     },

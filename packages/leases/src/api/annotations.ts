@@ -6,12 +6,11 @@ export interface LeaseFamily {
   readonly prefix: string
   /** The annotation that holds the start of a lease, without the prefix. */
   readonly start: 'extended-at' | 'lease-start'
+  /** The names with the prefix. Made once: a name that is joined on every event is also hashed on every event. */
+  readonly names: FamilyNames
 }
 
-/** The seed's family. */
-export const SEED_FAMILY: LeaseFamily = { prefix: 'object-lease-controller.ullberg.us/', start: 'extended-at' }
-/** The family of the original's later versions. */
-export const NEWER_FAMILY: LeaseFamily = { prefix: 'object-lease-controller.ullberg.io/', start: 'lease-start' }
+type FamilyNames = Readonly<Record<keyof typeof USER_ANNOTATIONS | keyof typeof STATUS_ANNOTATIONS | 'start', string>>
 
 /** Annotations that users write, without the prefix. The start of a lease is named by its family. */
 export const USER_ANNOTATIONS = {
@@ -46,6 +45,19 @@ export const STATUS_ANNOTATIONS = {
   /** State of the cleanup job of this expiry, as JSON. */
   cleanup: 'cleanup-job-record',
 } as const
+
+/** The family with that prefix, which ends with a slash. */
+export function leaseFamily(prefix: string, start: LeaseFamily['start']): LeaseFamily {
+  const names = { ...USER_ANNOTATIONS, ...STATUS_ANNOTATIONS, start }
+  const withPrefix = Object.entries(names).map(([key, name]) => [key, prefix + name])
+  // The entries have the keys of `names`.
+  return { prefix, start, names: Object.fromEntries(withPrefix) as FamilyNames }
+}
+
+/** The seed's family. */
+export const SEED_FAMILY = leaseFamily('object-lease-controller.ullberg.us/', 'extended-at')
+/** The family of the original's later versions. */
+export const NEWER_FAMILY = leaseFamily('object-lease-controller.ullberg.io/', 'lease-start')
 
 /** Annotations of cleanup jobs, without the prefix. Disjoint from `STATUS_ANNOTATIONS`: jobs may have leases, too. */
 export const JOB_ANNOTATIONS = {

@@ -110,8 +110,8 @@ function checkRenewOn({ type }: Terms, { renewOn }: LeaseCliOptions): void {
     throw new TenureError('TENURE_LEASE_ARGUMENT', '--renew-on needs a duration: an update cannot move a fixed end.')
 }
 
-function renewOnAs({ renewOn }: LeaseCliOptions, { prefix }: LeaseFamily): Changes {
-  return renewOn === undefined ? {} : { [prefix + USER_ANNOTATIONS.renewOn]: renewOn === 'never' ? null : renewOn }
+function renewOnAs({ renewOn }: LeaseCliOptions, { names }: LeaseFamily): Changes {
+  return renewOn === undefined ? {} : { [names.renewOn]: renewOn === 'never' ? null : renewOn }
 }
 
 /** Throws if lease controllers ignore the annotations of this object: the lease would never end. */
@@ -126,12 +126,12 @@ function checkAnswered({ label }: NamedObject, current: Stored<PartialObjectMeta
 function extendedTerms(
   { label }: NamedObject,
   { metadata: { annotations = {} } }: Stored<PartialObjectMetadata>,
-  { prefix }: LeaseFamily,
+  { names }: LeaseFamily,
   text: string | undefined,
   now: number,
 ): Terms {
-  const ttl = annotations[prefix + USER_ANNOTATIONS.ttl]
-  const expires = annotations[prefix + USER_ANNOTATIONS.expires]
+  const ttl = annotations[names.ttl]
+  const expires = annotations[names.expires]
   if (ttl === undefined && expires === undefined)
     throw refused(`${label} has no lease to extend: give it one with set.`)
   const wanted = text ?? ttl
@@ -147,11 +147,11 @@ function extendedTerms(
 }
 
 /** The annotations of these terms in a family. */
-function termsAs(terms: Terms, { prefix, start }: LeaseFamily, now: number): Changes {
+function termsAs(terms: Terms, { names }: LeaseFamily, now: number): Changes {
   return {
-    [prefix + USER_ANNOTATIONS.ttl]: terms.type === 'time' ? null : terms.text,
-    [prefix + USER_ANNOTATIONS.expires]: terms.type === 'time' ? terms.text : null,
-    [prefix + start]: terms.type === 'ttl' ? formatTime(startOf(now)) : null,
+    [names.ttl]: terms.type === 'time' ? null : terms.text,
+    [names.expires]: terms.type === 'time' ? terms.text : null,
+    [names.start]: terms.type === 'ttl' ? formatTime(startOf(now)) : null,
   }
 }
 
@@ -171,9 +171,7 @@ function familyOf(
   const families = familiesOf(context)
   const [first] = families
   const used = families.find(
-    ({ prefix }) =>
-      annotations[prefix + USER_ANNOTATIONS.ttl] !== undefined ||
-      annotations[prefix + USER_ANNOTATIONS.expires] !== undefined,
+    ({ names }) => annotations[names.ttl] !== undefined || annotations[names.expires] !== undefined,
   )
   const family = used ?? first
   if (family) return family

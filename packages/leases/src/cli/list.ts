@@ -10,7 +10,7 @@ import {
   TenureError,
 } from '@tenure/kube'
 import { fromNow, table } from '@tenure/runtime/cli'
-import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../api/annotations.ts'
+import { type LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
 import { planLease } from '../controllers/lease/plan.ts'
@@ -121,12 +121,11 @@ function leaseOf(
   now: number,
 ): ListedLease | undefined {
   const { name, namespace, annotations = {} } = object.metadata
-  const termsOf = ({ prefix }: LeaseFamily): string | undefined =>
-    annotations[prefix + USER_ANNOTATIONS.ttl] ?? annotations[prefix + USER_ANNOTATIONS.expires]
+  const termsOf = ({ names }: LeaseFamily): string | undefined => annotations[names.ttl] ?? annotations[names.expires]
   const family = families.find((candidate) => termsOf(candidate) !== undefined)
   if (!family || hasInheritedAnnotations(object)) return undefined
   const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
-  const status = annotations[family.prefix + STATUS_ANNOTATIONS.status]
+  const status = annotations[family.names.status]
   return {
     apiVersion: kind.apiVersion,
     kind: kind.kind,

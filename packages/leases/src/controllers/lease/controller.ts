@@ -125,7 +125,7 @@ function warningActions(
 }
 
 function expireAtOf({ metadata }: Leased, { family }: NonNullable<LeasePlan['lease']>): string | undefined {
-  return metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.expireAt]
+  return metadata.annotations?.[family.names.expireAt]
 }
 
 /** Whether annotations of a lease differ that users write. */

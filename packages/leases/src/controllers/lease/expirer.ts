@@ -1,7 +1,7 @@
 import { refTo, keyOf } from '@tenure/kube'
 import { type Action, type Actions, call, event, patch, type PlanContext, remove } from '@tenure/runtime'
 import type { PartialObjectMetadata } from '@tenure/kube'
-import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import { formatTime } from '../../api/time.ts'
 import type { Cleanup } from './cleanup/cleanup.ts'
@@ -67,7 +67,7 @@ function statusAction(
 ): Action | undefined {
   if (hasStatus(object, lease, status)) return undefined
   const annotations = withFollowedGeneration(object, lease.family, {
-    [lease.family.prefix + STATUS_ANNOTATIONS.status]: status,
+    [lease.family.names.status]: status,
   })
   return patch(kind, object, { metadata: { annotations } }, { afterwards })
 }

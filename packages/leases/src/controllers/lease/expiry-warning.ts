@@ -5,7 +5,7 @@ import { Event } from '@tenure/kube/kinds'
 import { type Cache, QueueWorker } from '@tenure/runtime'
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import type { Leased, LeaseContext } from './context.ts'
-import { STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+
 import { formatTime, parseTime } from '../../api/time.ts'
 import type { LeaseSettings } from '../../api/types.ts'
 import { EventLimiter } from './event-limiter.ts'
@@ -110,8 +110,8 @@ export function earliestWarning(
   { families, expiryWarning }: LeaseSettings,
 ): number | undefined {
   if (expiryWarning.fraction <= 0) return undefined
-  for (const { prefix } of families) {
-    const name = prefix + STATUS_ANNOTATIONS.expireAt
+  for (const { names } of families) {
+    const name = names.expireAt
     const text = metadata.annotations?.[name]
     if (text === undefined) continue
     const expireAt = text === old?.metadata.annotations?.[name] ? undefined : parseTime(text)

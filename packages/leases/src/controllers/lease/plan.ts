@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import type { EventContent } from '@tenure/runtime'
-import { type LeaseFamily, STATUS_ANNOTATIONS } from '../../api/annotations.ts'
+import { type LeaseFamily } from '../../api/annotations.ts'
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import { formatTime } from '../../api/time.ts'
 import type { LeaseSettings } from '../../api/types.ts'
@@ -80,7 +80,7 @@ export function planLease(
 /** When the lease of an object expires. Only a date on the object counts, so that users can see it before. */
 export function datedExpiry({ changes, lease }: LeasePlan): number | undefined {
   if (!lease) return undefined
-  return changes[lease.family.prefix + STATUS_ANNOTATIONS.expireAt] === undefined ? lease.expireAt : undefined
+  return changes[lease.family.names.expireAt] === undefined ? lease.expireAt : undefined
 }
 
 /** Whether everything that precedes the deletion is done. */
@@ -89,10 +89,7 @@ export function isReadyToDelete(object: Stored<KubeObject>, plan: LeasePlan): bo
   if (!lease) return false
   const { job, family, expireAt } = lease
   if (!job || (!job.ok && job.onFailure === 'delete')) return true
-  const record = readRecord(
-    object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.cleanup],
-    formatTime(expireAt),
-  )
+  const record = readRecord(object.metadata.annotations?.[family.names.cleanup], formatTime(expireAt))
   return job.ok && record?.state === 'done'
 }
 
@@ -135,7 +132,7 @@ function withObservedGeneration(
   changes: Changes,
 ): Changes {
   if (terms.state !== 'dated' || !terms.followsUpdates) return changes
-  const observed = object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.generation]
+  const observed = object.metadata.annotations?.[family.names.generation]
   const isUpToDate = observed === String(object.metadata.generation) && Object.keys(changes).length === 0
   return isUpToDate ? changes : withGeneration(object, family, changes)
 }
@@ -157,12 +154,12 @@ function planOf(terms: LeaseTerms, family: LeaseFamily): Pick<LeasePlan, 'lease'
 /** Events and counts of this write, each reported once. */
 function outcomeOf(
   annotations: Readonly<Record<string, string>>,
-  { prefix, start }: LeaseFamily,
+  { names, start }: LeaseFamily,
   terms: LeaseTerms,
   changes: Changes,
 ): Pick<LeasePlan, 'started' | 'invalid' | 'events'> {
   const events: EventContent[] = []
-  const statusChanges = changes[prefix + STATUS_ANNOTATIONS.status] !== undefined
+  const statusChanges = changes[names.status] !== undefined
   if (terms.state === 'invalid') {
     if (statusChanges)
       events.push({ type: 'Warning', reason: EVENT_REASONS.invalidTtl, message: `Invalid TTL: ${terms.reason}` })
@@ -177,12 +174,12 @@ function outcomeOf(
   }
   if (terms.state === 'forever') return { started: false, invalid: false, events }
   const expireAt = formatTime(terms.expireAt)
-  const reset = resetMessage(terms.newStart, start, annotations[prefix + start])
+  const reset = resetMessage(terms.newStart, start, annotations[names.start])
   if (reset !== undefined) {
     const message = `${reset} and ends at ${expireAt}.`
     events.push({ type: 'Warning', reason: EVENT_REASONS.startReset, message })
   }
-  const started = annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined || terms.newStart !== undefined
+  const started = annotations[names.expireAt] === undefined || terms.newStart !== undefined
   const why = terms.newStart === 'renewed' ? 'The object was updated. ' : ''
   const message = `${why}The lease ends at ${expireAt}.`
   if (started) events.push({ type: 'Normal', reason: EVENT_REASONS.started, message })

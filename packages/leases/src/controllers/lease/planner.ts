@@ -1,6 +1,6 @@
 import type { Kind } from '@tenure/kube'
 import { LRUCache } from 'lru-cache'
-import { USER_ANNOTATIONS } from '../../api/annotations.ts'
+
 import type { LeaseSettings } from '../../api/types.ts'
 import type { Leased } from './context.ts'
 import { type LeasePlan, planLease } from './plan.ts'
@@ -71,7 +71,7 @@ function isWorkAhead({ changes, lease }: LeasePlan, now: number): boolean {
 function validUntil(object: Leased, { isByAge, lease, startsNow }: LeasePlan, now: number): number {
   if (!lease) return Infinity
   // A lease that follows updates may start again at any time.
-  const isRenewed = object.metadata.annotations?.[lease.family.prefix + USER_ANNOTATIONS.renewOn] !== undefined
+  const isRenewed = object.metadata.annotations?.[lease.family.names.renewOn] !== undefined
   if (startsNow || isRenewed) return now + 1
   const expiry = lease.expireAt > now ? lease.expireAt : Infinity
   return isByAge ? Math.min(expiry, ageLimit(object) + 1) : expiry

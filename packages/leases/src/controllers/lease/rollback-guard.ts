@@ -1,5 +1,5 @@
 import { keyOf, refTo } from '@tenure/kube'
-import { USER_ANNOTATIONS, STATUS_ANNOTATIONS, type LeaseFamily } from '../../api/annotations.ts'
+import { USER_ANNOTATIONS, type LeaseFamily } from '../../api/annotations.ts'
 import type { LeaseSettings } from '../../api/types.ts'
 import { planLease } from './plan.ts'
 import type { Leased } from './context.ts'
@@ -27,7 +27,7 @@ export class RollbackGuard {
     if (fingerprint(object, settings.families) === fingerprint(old, settings.families)) return
     const { lease } = planLease(object, settings, true, now)
     if (!lease || lease.expireAt > now) return
-    const name = lease.family.prefix + STATUS_ANNOTATIONS.expireAt
+    const name = lease.family.names.expireAt
     const expireAt = formatTime(lease.expireAt)
     // The date was written by a lease controller, but for an earlier lease.
     const isOurs = object.metadata.annotations?.[name] === expireAt

@@ -17,7 +17,7 @@ export function invalidJobStatus(reason: string): string {
 }
 
 export function hasStatus({ metadata }: Stored<KubeObject>, { family }: DatedLease, status: string): boolean {
-  return metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.status] === status
+  return metadata.annotations?.[family.names.status] === status
 }
 
 /** Removes the status annotations of a family that does not count. User annotations stay while they define a lease. */
@@ -26,52 +26,50 @@ export function removeStatus(
   annotations: Readonly<Record<string, string>>,
   family: LeaseFamily,
 ): void {
-  const { prefix } = family
+  const { names, prefix } = family
   // Any of them means that a lease existed: its start, if left behind, would make the next lease expire at once.
-  const names = Object.values(STATUS_ANNOTATIONS)
-  if (!names.some((name) => annotations[prefix + name] !== undefined)) return
-  for (const name of names) desired[prefix + name] = null
-  if (!isLeased(annotations, family)) desired[prefix + family.start] = null
+  const written = Object.values(STATUS_ANNOTATIONS).map((name) => prefix + name)
+  if (!written.some((name) => annotations[name] !== undefined)) return
+  for (const name of written) desired[name] = null
+  if (!isLeased(annotations, family)) desired[names.start] = null
 }
 
 /** The desired status annotations of the family that counts. */
 export function desireStatus(
   desired: Record<string, string | null>,
   annotations: Readonly<Record<string, string>>,
-  { prefix, start: startName }: LeaseFamily,
+  { names, start: startName }: LeaseFamily,
   terms: LeaseTerms,
   warnings: readonly string[],
   now: number,
 ): void {
   const withWarnings = (text: string): string => [text, ...warnings.map((warning) => `Warning: ${warning}`)].join(' ')
-  desired[prefix + STATUS_ANNOTATIONS.basis] = null
-  desired[prefix + STATUS_ANNOTATIONS.cleanup] = null
-  desired[prefix + STATUS_ANNOTATIONS.expireAt] = null
+  desired[names.basis] = null
+  desired[names.cleanup] = null
+  desired[names.expireAt] = null
   const isFollowed = terms.state === 'dated' && terms.followsUpdates
-  const generation = prefix + STATUS_ANNOTATIONS.generation
   // Most leases do not follow updates, and this is on the path of every event.
-  if (!isFollowed && annotations[generation] !== undefined) desired[generation] = null
+  if (!isFollowed && annotations[names.generation] !== undefined) desired[names.generation] = null
   switch (terms.state) {
     case 'invalid':
-      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
+      desired[names.status] = withWarnings(`Invalid TTL: ${terms.reason}`)
       return
     case 'forever':
-      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings('Lease active. Never expires.')
+      desired[names.status] = withWarnings('Lease active. Never expires.')
       return
     case 'dated': {
       const expireAt = formatTime(terms.expireAt)
-      desired[prefix + STATUS_ANNOTATIONS.expireAt] = expireAt
-      if (terms.newStart !== undefined) desired[prefix + startName] = formatTime(terms.start)
-      if (terms.extended && startName === 'extended-at') desired[prefix + STATUS_ANNOTATIONS.basis] = startName
-      desired[prefix + STATUS_ANNOTATIONS.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
-      const record = annotations[prefix + STATUS_ANNOTATIONS.cleanup]
+      desired[names.expireAt] = expireAt
+      if (terms.newStart !== undefined) desired[names.start] = formatTime(terms.start)
+      if (terms.extended && startName === 'extended-at') desired[names.basis] = startName
+      desired[names.status] = withWarnings(`Lease active. Expires at ${expireAt} UTC.`)
+      const record = annotations[names.cleanup]
       const isCleanedUp = readRecord(record, expireAt) !== undefined
       // The cleanup started by the server's clock; without the record it would run twice.
-      if (record !== undefined && isCleanedUp) desired[prefix + STATUS_ANNOTATIONS.cleanup] = record
+      if (record !== undefined && isCleanedUp) desired[names.cleanup] = record
       // After the expiry, the expirer owns the status.
-      const status = annotations[prefix + STATUS_ANNOTATIONS.status]
-      if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED))
-        desired[prefix + STATUS_ANNOTATIONS.status] = status
+      const status = annotations[names.status]
+      if ((isCleanedUp || terms.expireAt <= now) && status?.startsWith(EXPIRED)) desired[names.status] = status
     }
   }
 }
@@ -80,15 +78,15 @@ export function desireStatus(
  * The changes, with the generation that the object has after them: a write of the lease controller must not look like an
  * update that renews the lease. Used for all writes to an object whose lease follows its updates.
  */
-export function withGeneration(object: Stored<KubeObject>, { prefix }: LeaseFamily, changes: Changes): Changes {
-  const name = prefix + STATUS_ANNOTATIONS.generation
+export function withGeneration(object: Stored<KubeObject>, { names }: LeaseFamily, changes: Changes): Changes {
+  const name = names.generation
   const generation = String(generationAfterWrite(object))
   return object.metadata.annotations?.[name] === generation ? changes : { ...changes, [name]: generation }
 }
 
 /** The same, if the object says that its lease follows its updates. */
 export function withFollowedGeneration(object: Stored<KubeObject>, family: LeaseFamily, changes: Changes): Changes {
-  const isFollowed = object.metadata.annotations?.[family.prefix + STATUS_ANNOTATIONS.generation] !== undefined
+  const isFollowed = object.metadata.annotations?.[family.names.generation] !== undefined
   return isFollowed ? withGeneration(object, family, changes) : changes
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject, Propagation, Stored } from '@tenure/kube'
-import { type LeaseFamily, PROPAGATIONS, STATUS_ANNOTATIONS, USER_ANNOTATIONS } from '../../api/annotations.ts'
+import { type LeaseFamily, PROPAGATIONS } from '../../api/annotations.ts'
 import { ceilSecond, floorSecond, isWritable, parseTime, parseTimeOrDate } from '../../api/time.ts'
 import { parseTtl } from '../../api/ttl.ts'
 import { type JobConfigReading, readJobConfig } from './cleanup/job-config.ts'
@@ -54,11 +54,8 @@ export function ageLimit({ metadata }: Stored<KubeObject>): number {
   return (parseTime(metadata.creationTimestamp) ?? 0) + ADDED_LATER_AFTER_MS
 }
 
-export function isLeased(annotations: Readonly<Record<string, string>>, { prefix }: LeaseFamily): boolean {
-  return (
-    annotations[prefix + USER_ANNOTATIONS.ttl] !== undefined ||
-    annotations[prefix + USER_ANNOTATIONS.expires] !== undefined
-  )
+export function isLeased(annotations: Readonly<Record<string, string>>, { names }: LeaseFamily): boolean {
+  return annotations[names.ttl] !== undefined || annotations[names.expires] !== undefined
 }
 
 export function readTerms(
@@ -68,14 +65,14 @@ export function readTerms(
   now: number,
 ): LeaseTerms {
   const annotations = object.metadata.annotations ?? {}
-  const { prefix } = family
-  const ttlText = annotations[prefix + USER_ANNOTATIONS.ttl]
-  const expiresText = annotations[prefix + USER_ANNOTATIONS.expires]
-  const propagation = propagationOf(annotations[prefix + USER_ANNOTATIONS.propagation])
+  const { names } = family
+  const ttlText = annotations[names.ttl]
+  const expiresText = annotations[names.expires]
+  const propagation = propagationOf(annotations[names.propagation])
   if (ttlText !== undefined && expiresText !== undefined)
     return invalid('both ttl and expires are set; keep one of them')
   if (!propagation) return invalid(`propagation must be ${PROPAGATIONS.join(', ')}`)
-  if (!isRenewOn(annotations[prefix + USER_ANNOTATIONS.renewOn])) return invalid(RENEW_ON_REASON)
+  if (!isRenewOn(annotations[names.renewOn])) return invalid(RENEW_ON_REASON)
   const job = readJobConfig(annotations, family, namespaced)
   const dates =
     expiresText === undefined ? ttlDates(object, family, ttlText ?? '', now) : fixedDates(object, family, expiresText)
@@ -86,7 +83,7 @@ export function readTerms(
 type Dates = Omit<Extract<LeaseTerms, { readonly state: 'dated' }>, 'state' | 'propagation' | 'job'>
 
 /** The dates of a lease with `expires`, or the reason why it is invalid. */
-function fixedDates({ metadata }: Stored<KubeObject>, { prefix, start }: LeaseFamily, text: string): Dates | string {
+function fixedDates({ metadata }: Stored<KubeObject>, { names }: LeaseFamily, text: string): Dates | string {
   const end = parseTimeOrDate(text.trim())
   if (end === undefined) return 'expires must be a time such as 2026-06-11T20:48:11Z, or a date such as 2026-06-11'
   const expireAt = ceilSecond(end)
@@ -94,7 +91,7 @@ function fixedDates({ metadata }: Stored<KubeObject>, { prefix, start }: LeaseFa
   const creation = parseTime(metadata.creationTimestamp) ?? 0
   // The date was meant for an earlier object, for example in a backup or in a copied manifest.
   if (expireAt <= creation) return `expires is not after the object's creation; write a later time`
-  const given = parseTime(metadata.annotations?.[prefix + start] ?? '')
+  const given = parseTime(metadata.annotations?.[names.start] ?? '')
   return {
     start: Math.min(given ?? creation, end),
     expireAt,
@@ -116,11 +113,11 @@ function ttlDates(
   if (!ttl.ok) return ttl.reason
   if (ttl.milliseconds === 'forever') return undefined
   const { annotations = {}, creationTimestamp, generation = 0 } = object.metadata
-  const { prefix } = family
+  const { names } = family
   const creation = parseTime(creationTimestamp) ?? 0
-  const given = parseTime(annotations[prefix + family.start] ?? '')
-  const isDated = annotations[prefix + STATUS_ANNOTATIONS.expireAt] !== undefined
-  const followsUpdates = annotations[prefix + USER_ANNOTATIONS.renewOn] !== undefined && generation > 0
+  const given = parseTime(annotations[names.start] ?? '')
+  const isDated = annotations[names.expireAt] !== undefined
+  const followsUpdates = annotations[names.renewOn] !== undefined && generation > 0
   let newStart: NewStart | undefined = given === undefined ? newStartOf(annotations, family, now - creation) : undefined
   let start = given ?? (newStart === undefined ? creation : Math.max(floorSecond(now), creation))
   if (given !== undefined && given < creation && given + ttl.milliseconds <= creation) {
@@ -128,7 +125,7 @@ function ttlDates(
     start = creation
   }
   if (followsUpdates && newStart === undefined) {
-    const observed = annotations[prefix + STATUS_ANNOTATIONS.generation]
+    const observed = annotations[names.generation]
     // Without a record an update may have been missed, so that a lease that is over gets the benefit of the doubt.
     const isUpdated =
       observed === undefined ? isDated && start + ttl.milliseconds <= now : observed !== String(generation)
@@ -160,7 +157,7 @@ export function restartedTerms(
 ): LeaseTerms {
   const terms = readTerms(object, family, namespaced, now)
   if (terms.state !== 'dated' || startsNow(terms)) return terms
-  if (object.metadata.annotations?.[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
+  if (object.metadata.annotations?.[family.names.expires] !== undefined)
     return invalid('expires had passed when it came back with an earlier description of the object; write a new time')
   const start = floorSecond(now)
   const expireAt = ceilSecond(start + terms.expireAt - terms.start)
@@ -179,16 +176,14 @@ function invalid(reason: string): LeaseTerms {
 /** Why a lease without a valid start starts now; undefined if it runs from the object's creation. */
 function newStartOf(
   annotations: Readonly<Record<string, string>>,
-  { prefix, start }: LeaseFamily,
+  { names, start }: LeaseFamily,
   age: number,
 ): 'added-later' | 'missing' | 'reset' | undefined {
-  if (annotations[prefix + start] !== undefined) return 'reset'
+  if (annotations[names.start] !== undefined) return 'reset'
   if (start === 'lease-start') return 'missing'
   // The lease ran from a start annotation; its removal restarts the lease.
-  if (annotations[prefix + STATUS_ANNOTATIONS.basis] !== undefined) return 'missing'
-  return age > ADDED_LATER_AFTER_MS && annotations[prefix + STATUS_ANNOTATIONS.expireAt] === undefined
-    ? 'added-later'
-    : undefined
+  if (annotations[names.basis] !== undefined) return 'missing'
+  return age > ADDED_LATER_AFTER_MS && annotations[names.expireAt] === undefined ? 'added-later' : undefined
 }
 
 function propagationOf(text: string | undefined): Propagation | undefined {

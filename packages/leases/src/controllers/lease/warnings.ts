@@ -18,9 +18,9 @@ export function annotationWarnings(
   if (ignored.length > 0) warnings.push(`${theseAre(ignored)} ignored, ${writtenIn(annotations, family)[0]} counts.`)
   const unknown = unknownIn(annotations, family)
   if (unknown.length > 0) warnings.push(`${theseAre(unknown)} not known.`)
-  if (annotations[family.prefix + USER_ANNOTATIONS.renewOn] !== undefined) {
-    const name = family.prefix + USER_ANNOTATIONS.renewOn
-    if (annotations[family.prefix + USER_ANNOTATIONS.expires] !== undefined)
+  if (annotations[family.names.renewOn] !== undefined) {
+    const name = family.names.renewOn
+    if (annotations[family.names.expires] !== undefined)
       warnings.push(`${name} has no effect: expires is a fixed time.`)
     else if (generation === 0)
       warnings.push(`${name} has no effect: objects of this kind have no generation, which would count updates.`)

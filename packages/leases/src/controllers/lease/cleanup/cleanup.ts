@@ -1,7 +1,7 @@
 import { ApiError, isNotFound, keyOf, type ObjectRef, refTo, type Stored } from '@tenure/kube'
 import { Job } from '@tenure/kube/kinds'
 import type { Requeue } from '@tenure/runtime'
-import { STATUS_ANNOTATIONS, type LeaseFamily } from '../../../api/annotations.ts'
+import { type LeaseFamily } from '../../../api/annotations.ts'
 import { JOB_LABELS } from '../../../api/labels.ts'
 import { EVENT_REASONS } from '../../../api/reasons.ts'
 import { DELETING, EXPIRED, withFollowedGeneration } from '../status.ts'
@@ -115,7 +115,7 @@ export class Cleanup {
 
   async #plan(key: string, { object, lease, config, now }: ExpiredObject, signal: AbortSignal) {
     const expireAt = formatTime(lease.expireAt)
-    const record = readRecord(object.metadata.annotations?.[lease.family.prefix + STATUS_ANNOTATIONS.cleanup], expireAt)
+    const record = readRecord(object.metadata.annotations?.[lease.family.names.cleanup], expireAt)
     const name = record && decisiveJob(record, config, now)
     let job: Stored<Job> | undefined
     if (record?.state === 'running' && record.job !== undefined) {
@@ -205,7 +205,7 @@ export class Cleanup {
 
   /** Shows on the object why it is kept until the right is granted. */
   async #reportDenied({ object, lease: { family } }: ExpiredObject, verb: string, signal: AbortSignal): Promise<void> {
-    const name = family.prefix + STATUS_ANNOTATIONS.status
+    const name = family.names.status
     const message = `The cleanup job cannot be run: the lease controller may not ${verb} Jobs; set cleanup in the LeaseController. Object is kept.`
     const status = `${EXPIRED} ${message}`
     if (object.metadata.annotations?.[name] === status) return
@@ -243,8 +243,8 @@ export class Cleanup {
     signal: AbortSignal,
   ): Promise<Leased | undefined> {
     const changes = withFollowedGeneration(object, family, {
-      [family.prefix + STATUS_ANNOTATIONS.cleanup]: printRecord(record),
-      [family.prefix + STATUS_ANNOTATIONS.status]: status,
+      [family.names.cleanup]: printRecord(record),
+      [family.names.status]: status,
     })
     return patchAnnotations(this.#context, object, changes, signal)
   }

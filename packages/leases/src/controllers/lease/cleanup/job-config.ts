@@ -43,6 +43,8 @@ export function readJobConfig(
   family: LeaseFamily,
   namespaced: boolean,
 ): JobConfigReading | undefined {
+  // Most leases have no job, and this is on the path of every event.
+  if (annotations[family.names.job] === undefined) return undefined
   const get = (name: string): string => annotations[family.prefix + name]?.trim() ?? ''
   const target = get(USER_ANNOTATIONS.job)
   if (target === '') return undefined

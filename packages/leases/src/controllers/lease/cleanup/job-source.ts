@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectRef, Stored } from '@tenure/kube'
-import { STATUS_ANNOTATIONS, JOB_ANNOTATIONS } from '../../../api/annotations.ts'
+import { JOB_ANNOTATIONS } from '../../../api/annotations.ts'
 import type { LeasePlan } from '../plan.ts'
 import { formatTime } from '../../../api/time.ts'
 import { readRecord } from './record.ts'
@@ -54,7 +54,7 @@ export function isNeeded(
 ): boolean {
   if (metadata.uid !== source.uid || !lease?.job || lease.family.prefix !== prefix) return false
   if (formatTime(lease.expireAt) !== source.expireAt) return false
-  const record = readRecord(metadata.annotations?.[prefix + STATUS_ANNOTATIONS.cleanup], source.expireAt)
+  const record = readRecord(metadata.annotations?.[lease.family.names.cleanup], source.expireAt)
   if (!record) return true
   if (record.state === 'done') return false
   const isOpen = record.state === 'running' || record.givenUp === true
