@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { StatusError } from '../errors.ts'
-import { checkStoredSize, MAX_STORED_BYTES, refuseOversized } from './object-size.ts'
+import { checkStoredSize, MAX_STORED_BYTES, refuseIfLarge, refuseOversized } from './object-size.ts'
 
-const check = (object: unknown): void => checkStoredSize({ object, json: () => JSON.stringify(object) })
+const check = (object: unknown): void => checkStoredSize(JSON.stringify(object))
 /** An object whose JSON has this many bytes. */
 const ofBytes = (bytes: number): object => ({ a: 'x'.repeat(bytes - 8) })
 const refusal = new StatusError(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
@@ -17,6 +17,13 @@ test('bytes count, not characters', () => {
   expect(() => check({ a: 'ü'.repeat(MAX_STORED_BYTES / 2 - 4) })).not.toThrow()
   expect(() => check({ a: 'ü'.repeat(MAX_STORED_BYTES / 2) })).toThrow(refusal)
   expect(() => check({ a: '\u0001'.repeat(MAX_STORED_BYTES / 6) })).toThrow(refusal)
+})
+
+test('a value is looked at only if its request was large', () => {
+  const tooLarge = ofBytes(MAX_STORED_BYTES + 1)
+  expect(() => refuseIfLarge(16 * 1024, tooLarge)).not.toThrow()
+  expect(() => refuseIfLarge(16 * 1024 + 1, tooLarge)).toThrow(refusal)
+  expect(() => refuseIfLarge(undefined, tooLarge)).toThrow(refusal)
 })
 
 test('a value is refused early only if no way of writing it fits', () => {

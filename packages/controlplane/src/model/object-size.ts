@@ -2,8 +2,10 @@ import { StatusError } from '../errors.ts'
 
 /** The limit of etcd for a request: kube-apiserver cannot store a larger object either. */
 export const MAX_STORED_BYTES = 1.5 * 1024 * 1024
-/** JSON has at most this many bytes per character that `leastBytes` counts: an escaped control character. */
-const MAX_BYTES_PER_CHARACTER = 6
+/** UTF-8 has at most this many bytes per unit of a string's length. */
+const MAX_BYTES_PER_UNIT = 3
+/** A body up to this size makes no large object, whatever defaults it gets; only a patch that copies can. */
+const MAX_SMALL_BODY_LENGTH = 16 * 1024
 
 /** kube-apiserver passes etcd's message on with status 500, which clients take for a failure of the server. */
 export const tooLargeToStore = (): StatusError =>
@@ -17,10 +19,15 @@ export function refuseOversized(value: unknown): void {
   if (leastBytes(value, MAX_STORED_BYTES) > MAX_STORED_BYTES) throw tooLargeToStore()
 }
 
-/** Refuses an object whose JSON is too large to be stored. The JSON of small objects is not asked for. */
-export function checkStoredSize({ object, json }: { readonly object: unknown; json(): string }): void {
-  const enough = MAX_STORED_BYTES / MAX_BYTES_PER_CHARACTER
-  if (leastBytes(object, enough) > enough && Buffer.byteLength(json()) > MAX_STORED_BYTES) throw tooLargeToStore()
+/** The same, unless the length of the request's body shows that the value cannot be too large: most walks are saved. */
+export function refuseIfLarge(bodyLength: number | undefined, value: unknown): void {
+  if (bodyLength === undefined || bodyLength > MAX_SMALL_BODY_LENGTH) refuseOversized(value)
+}
+
+/** Refuses an object whose JSON is too large to be stored. */
+export function checkStoredSize(json: string): void {
+  if (json.length * MAX_BYTES_PER_UNIT <= MAX_STORED_BYTES) return
+  if (Buffer.byteLength(json) > MAX_STORED_BYTES) throw tooLargeToStore()
 }
 
 /** The bytes of a value's JSON without escapes and long characters, or a number above `enough` if there are more. */

@@ -41,6 +41,8 @@ export interface ResourceRequest {
   readonly options: RequestOptions
   /** Parsed; undefined without a body. */
   readonly body: unknown
+  /** The length of its text; undefined: unknown. */
+  readonly bodyLength?: number
   /** Duplicate keys of the body, for fieldValidation. */
   readonly duplicateKeys?: DuplicateKeys
   /** The media type of a patch, without parameters. */

@@ -261,6 +261,7 @@ export class ApiServer {
         ...(isNamedWatch && { fieldSelector: `metadata.name=${route.name}` }),
       },
       body: parsed.value,
+      ...(request.body !== undefined && { bodyLength: request.body.length }),
       ...(parsed.duplicateKeys && { duplicateKeys: parsed.duplicateKeys }),
       ...(verb === 'patch' && { patchType: mediaType(request.headers['content-type']) }),
       user: request.user,

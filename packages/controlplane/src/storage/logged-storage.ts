@@ -203,7 +203,7 @@ function settleWith(pending: Pending | undefined, settler: Settler): void {
 
 /** The version, if it is not too large. */
 function storable(version: Version): Version {
-  checkStoredSize({ object: version.object, json: () => version.json })
+  checkStoredSize(version.json)
   return version
 }
 

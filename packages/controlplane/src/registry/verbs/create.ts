@@ -2,7 +2,7 @@ import { withoutField } from '@tenure/kube/model'
 import type { KubeObject } from '@tenure/kube'
 import { randomSuffix } from '@tenure/kube'
 import { withWarnings, StatusError } from '../../errors.ts'
-import { refuseOversized } from '../../model/object-size.ts'
+import { refuseIfLarge } from '../../model/object-size.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import { decode, processed, undecodable } from '../decode/decode.ts'
@@ -56,7 +56,7 @@ async function createWarning(
 
 function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (warning: string) => void): Decoded {
   const { definition, namespace } = request
-  refuseOversized(request.body)
+  refuseIfLarge(request.bodyLength, request.body)
   let decoded: Decoded
   try {
     decoded = decode(context, request, request.body, warn)
@@ -65,7 +65,7 @@ function decodeWhole(context: RegistryContext, request: ResourceRequest, warn: (
     throw error
   }
   // Defaults may make it much larger than what was sent.
-  refuseOversized(decoded.object)
+  refuseIfLarge(request.bodyLength, decoded.object)
   const { metadata = {} } = decoded.object
   const { uid: _, creationTimestamp: __, deletionTimestamp: ___, ...kept } = metadata
   const { deletionGracePeriodSeconds: ____, selfLink: _____, ...rest } = kept

@@ -3,7 +3,7 @@ import type { KubeObject } from '@tenure/kube'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { badRequest, conflict, invalid, notFound } from '../../errors.ts'
 import type { StatusError } from '../../errors.ts'
-import { refuseOversized } from '../../model/object-size.ts'
+import { refuseIfLarge } from '../../model/object-size.ts'
 import { goValue } from '../../patch/go-format.ts'
 import type { StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
@@ -39,7 +39,8 @@ function patched(
   if (!current) throw notFound(definition, request.name ?? '')
   const base = inVersion(current, definition).object
   const result = patchWith(context, definition, patchType, base, body)
-  refuseOversized(withoutManagers(result))
+  // A JSON patch may copy the object into itself, again and again.
+  refuseIfLarge(patchType === JSON_PATCH ? undefined : request.bodyLength, withoutManagers(result))
   checkIdentity(request, result as unknown as JsonObject)
   let decoded: Decoded
   try {
@@ -62,6 +63,7 @@ function withoutManagers(object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
+const JSON_PATCH = 'application/json-patch+json'
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 
 function patchWith(
@@ -72,7 +74,7 @@ function patchWith(
   body: unknown,
 ): KubeObject {
   switch (type) {
-    case 'application/json-patch+json':
+    case JSON_PATCH:
       return patches.json(base, body)
     case 'application/merge-patch+json':
       return patches.merge(base, body)
@@ -111,7 +113,7 @@ function applied(
 ): Decoded {
   const { definition, body, name = '', subresource } = request
   const sent = (isJsonObject(body) ? body : {}) as KubeObject
-  refuseOversized(sent)
+  refuseIfLarge(request.bodyLength, sent)
   const apiVersion = apiVersionOf(definition)
   if (sent.apiVersion !== apiVersion || sent.kind !== definition.kind) {
     const [version = '', group = ''] = textOf(sent.apiVersion).split('/').toReversed()
@@ -149,7 +151,7 @@ function applied(
     now: timestamp(context.clock.now()),
     resetFields: defaultResetFields(definition, subresource),
     // The object is stored with both. The merge takes much longer than this.
-    onFields: (fields) => refuseOversized([sent, fields]),
+    onFields: (fields) => refuseIfLarge(request.bodyLength, [sent, fields]),
   })
   reportDuplicateKeys(request, warn)
   checkIdentity(request, sent as unknown as JsonObject)

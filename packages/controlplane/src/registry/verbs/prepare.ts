@@ -4,7 +4,7 @@ import { asksToClear } from '../../apply/managers/managers.ts'
 import { defaultResetFields } from '../../apply/merge/reset-fields.ts'
 import { forbidden, invalid, notFound, StatusError } from '../../errors.ts'
 import type { ResourceNames } from '../../errors.ts'
-import { refuseOversized } from '../../model/object-size.ts'
+import { refuseIfLarge } from '../../model/object-size.ts'
 import type { FieldError } from '../../schema/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { apiVersionOf } from '../decode/decode.ts'
@@ -43,8 +43,9 @@ export function withManagedFields(
   })
   if (metadata === next.metadata || !metadata) return next
   const managed = { ...next, metadata }
-  // The managed fields may be larger than the object. Admission and validation take much longer than this.
-  refuseOversized(managed)
+  // The managed fields may be larger than the object. Admission and validation take much longer than this. The body of a
+  // patch says nothing about the object that it changes.
+  refuseIfLarge(request.verb === 'patch' ? undefined : request.bodyLength, managed)
   return managed
 }
 

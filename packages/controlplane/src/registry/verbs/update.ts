@@ -1,7 +1,7 @@
 import { isJsonObject } from '@tenure/kube/model'
 import type { KubeObject, Stored } from '@tenure/kube'
 import { conflict, notFound, withWarnings } from '../../errors.ts'
-import { refuseOversized } from '../../model/object-size.ts'
+import { refuseIfLarge } from '../../model/object-size.ts'
 import type { StoredObject } from '../../storage/types.ts'
 import type { RegistryContext } from '../context.ts'
 import { DecodeError } from '../decode/decode-error.ts'
@@ -24,7 +24,7 @@ export type MakeNext = (current: StoredObject | undefined, warn: Warn) => Decode
 export async function update(context: RegistryContext, request: ResourceRequest): Promise<ResourceResponse> {
   checkWriteOptions('UpdateOptions', request.options)
   const { definition, name = '', body } = request
-  refuseOversized(body)
+  refuseIfLarge(request.bodyLength, body)
   // Malformed metadata is reported by decoding.
   if (isJsonObject(body) && isJsonObject(body['metadata'] ?? {})) checkIdentity(request, body)
   return change(context, request, definition.strategy.allowsCreateOnUpdate === true, (current, warn) => {
@@ -35,7 +35,7 @@ export async function update(context: RegistryContext, request: ResourceRequest)
       if (error instanceof DecodeError) throw undecodable(definition, body, error)
       throw error
     }
-    refuseOversized(decoded.object)
+    refuseIfLarge(request.bodyLength, decoded.object)
     const { uid } = decoded.object.metadata ?? {}
     if (current && uid !== undefined && uid !== current.object.metadata.uid) {
       const key = `/registry/${definition.bucket}/${current.key}`
