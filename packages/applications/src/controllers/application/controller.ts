@@ -14,7 +14,7 @@ import { applicationKey, applicationOf, CHILD_KINDS, MANAGED_SELECTOR } from './
 import { planCleanup } from './cleanup.ts'
 import { FAILING_PODS } from './observed.ts'
 import { planApplication } from './plan.ts'
-import { podFailureOf } from './pod-failure.ts'
+import { podFailureOf } from '@tenure/kube/model'
 import { PENDING_NEW, pendingNewValues, reportStatus } from './status-report.ts'
 
 export interface ApplicationControllerOptions extends Pick<

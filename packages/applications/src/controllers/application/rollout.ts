@@ -4,7 +4,7 @@ import { ANNOTATIONS, type Application } from '../../api/index.ts'
 import { podRevision } from './children/index.ts'
 import type { Observed } from './observed.ts'
 import { hasCondition, isFinished } from './run-once.ts'
-import { type PodFailure, podFailureOf } from './pod-failure.ts'
+import { type PodFailure, podFailureOf } from '@tenure/kube/model'
 
 /** Progress of a workload. */
 export interface Rollout {

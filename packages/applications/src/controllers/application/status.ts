@@ -3,7 +3,7 @@ import { getCondition, setCondition } from '@tenure/runtime'
 import { type Application, type ApplicationStatus, CONDITIONS, type Phase, REASONS } from '../../api/index.ts'
 import { selectorText } from './children/index.ts'
 import type { Rollout } from './rollout.ts'
-import { isSameFailure } from './pod-failure.ts'
+import { isSameFailure } from '@tenure/kube/model'
 
 const PHASE_OF = {
   progressing: 'Pending',

@@ -1,5 +1,5 @@
-import type { ContainerStatus, Pod } from '@tenure/kube/kinds'
-import { STUCK_CONTAINER_REASONS } from '@tenure/kube/model'
+import type { ContainerStatus, Pod } from '../kinds.ts'
+import { STUCK_CONTAINER_REASONS } from './container-reasons.ts'
 
 /** Why a pod does not become ready. */
 export interface PodFailure {
