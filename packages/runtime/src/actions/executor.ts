@@ -52,6 +52,13 @@ export class Executor {
     return undefined
   }
 
+  /** The actions that would write something now, without carrying them out. */
+  pending(actions: Actions, reconcile: Reconcile): readonly Action[] {
+    return actions.filter(
+      (action): action is Action => !!action && isWrite(action) && this.#prepare(action, reconcile) !== undefined,
+    )
+  }
+
   async #rest(first: Promise<void | boolean>, actions: Actions, start: number, reconcile: Reconcile): Promise<void> {
     await first
     for (let index = start; index < actions.length; index++) {
@@ -325,6 +332,10 @@ export class Executor {
       { fate: 'bug' },
     )
   }
+}
+
+function isWrite({ type }: Action): boolean {
+  return type === 'apply' || type === 'create' || type === 'remove' || type === 'patch'
 }
 
 function refuseTwoStatuses(actions: Actions): void {

@@ -1,3 +1,4 @@
+export { type ActionRunContext, ActionRunner, type ActionRunnerOptions } from './action-runner.ts'
 export {
   apply,
   type ApplyActionOptions,
