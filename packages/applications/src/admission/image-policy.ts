@@ -1,4 +1,4 @@
-import { parseImage, type ImageReference } from './image-reference.ts'
+import { parseImage, type ImageReference } from '@tenure/kube/model'
 
 /** Images that may run. */
 export interface ImagePolicy {
