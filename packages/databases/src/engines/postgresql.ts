@@ -134,6 +134,11 @@ export const postgresql: Engine = {
     secretEnv('PGDATABASE', secretName, 'database'),
   ],
   args: ['postgres', '-c', `config_file=${SETTINGS_PATH}`],
-  probes: probesOf({ startup: isReady, readiness: isReady, liveness: isReady }),
+  // Status 1 is a server that recovers from a crash: a restart would only begin the recovery again.
+  probes: probesOf({
+    startup: isReady,
+    readiness: isReady,
+    liveness: ['sh', '-c', `${isReady.join(' ')}; [ $? -lt 2 ]`],
+  }),
   needsSharedMemory: true,
 }

@@ -98,9 +98,9 @@ function redisLike({ name, title, repository, majors, defaultMajor }: Flavor): E
   const layouts: ReadonlyMap<string, EngineLayout> = new Map(
     majors.map((major) => [major, { image: `${repository}:${major}-alpine`, mountPath: DATA, dataDirectory: DATA }]),
   )
-  // With -e an error reply, such as that of a server that still loads its data, is a failure. The password is in
-  // REDISCLI_AUTH, which both clients read.
-  const ping = [`${name}-cli`, '-e', '-h', '127.0.0.1', '-p', String(PORT), 'ping']
+  // With -e an error reply is a failure, such as that of a server that loads its data. Without it any reply will do: to
+  // restart such a server would only begin the loading again. Both clients read the password from REDISCLI_AUTH.
+  const ping = (...flags: readonly string[]) => [`${name}-cli`, ...flags, '-h', '127.0.0.1', '-p', String(PORT), 'ping']
   return {
     name,
     title,
@@ -144,7 +144,7 @@ function redisLike({ name, title, repository, majors, defaultMajor }: Flavor): E
       secretEnv('REDISCLI_AUTH', secretName, 'password'),
     ],
     args: ['sh', '-c', startScript(`${name}-server`)],
-    probes: probesOf({ startup: ping, readiness: ping, liveness: ping }),
+    probes: probesOf({ startup: ping('-e'), readiness: ping('-e'), liveness: ping() }),
     needsSharedMemory: false,
   }
 }
