@@ -69,6 +69,8 @@ export interface ResourceRow {
   readonly lastJob:
     | { readonly status: JobStatus; readonly generation: string; readonly error: string | undefined }
     | undefined
+  /** Why the row cannot be acted on although it could be read: its config is not an object, or too large. */
+  readonly problem?: string
 }
 
 /** Columns of `resources` that the operator owns; an undefined one is not written. */

@@ -100,18 +100,21 @@ class PostgresDatabase implements Database {
     return this.#withClient((client) => run<Row>(client, text, values))
   }
 
-  transaction<T>(work: (transaction: SqlExecutor) => Promise<T>, { writer }: TransactionOptions = {}): Promise<T> {
+  transaction<T>(
+    work: (transaction: SqlExecutor) => Promise<T>,
+    { timeout = this.#timeout, writer }: TransactionOptions = {},
+  ): Promise<T> {
     // One message: statements without parameters may be joined. SET LOCAL also works behind a pooler.
     const begin = [
       'BEGIN',
-      `SET LOCAL statement_timeout = ${this.#timeout}`,
+      `SET LOCAL statement_timeout = ${timeout}`,
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
       ...(writer === undefined ? [] : [`SET LOCAL tenure.writer = '${writer}'`]),
     ].join('; ')
     return this.#withClient(async (client) => {
       await run(client, begin)
       try {
-        const result = await work({ query: (text, values) => run(client, text, values) })
+        const result = await work({ query: (text, values) => run(client, text, values, timeout + LOCK_TIMEOUT_MS) })
         await run(client, 'COMMIT')
         return result
       } catch (error) {
@@ -286,10 +289,16 @@ async function run<Row extends object = Record<string, unknown>>(
   client: pg.ClientBase,
   text: string,
   values: readonly unknown[] = [],
+  timeout?: number,
 ): Promise<SqlResult<Row>> {
   try {
     // Without values the driver uses the simple protocol, which takes several statements at once.
-    const { rows, rowCount } = await client.query<Row>(text, values.length === 0 ? undefined : [...values])
+    const query = {
+      text,
+      ...(values.length > 0 && { values: [...values] }),
+      ...(timeout && { query_timeout: timeout }),
+    }
+    const { rows, rowCount } = await client.query<Row>(query)
     return { rows, count: rowCount ?? 0 }
   } catch (error) {
     throw databaseError(error)

@@ -17,6 +17,8 @@ export interface SqlExecutor {
 export interface TransactionOptions {
   /** Marks the writes as this operator's: they neither grow the generation of a row nor notify. Default: the platform's. */
   readonly writer?: 'controller'
+  /** Milliseconds that one statement may take. Default: that of the connection. */
+  readonly timeout?: number
 }
 
 /** A connection of its own, for LISTEN. */
