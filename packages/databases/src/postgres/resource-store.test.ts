@@ -16,6 +16,8 @@ function written(result: { readonly row: ResourceRow } | 'stale'): ResourceRow {
   return result.row
 }
 
+const repaired = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
+
 function jobOf({ job }: ResourceRow): LiveJob {
   if (job === undefined) throw new Error('The row has no live job')
   return job
@@ -260,7 +262,6 @@ describe.each(postgresFlavors)('the resource store (%s)', (flavor) => {
         'x'.repeat(9_000),
       ),
     )
-    const repaired = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
     await fc.assert(
       fc.asyncProperty(hostile, hostile, hostile, async (key, value, error) => {
         const id = await fixture.insert(repaired(value), {
