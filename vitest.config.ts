@@ -13,6 +13,7 @@ export default defineConfig({
             'test/seeds/**/*.test.ts',
             'test/operators/**/*.test.ts',
             'test/hostile/**/*.test.ts',
+            'test/engines/**/*.test.ts',
             'test/gotemplate/recorded.test.ts',
           ],
           testTimeout: 20_000,
