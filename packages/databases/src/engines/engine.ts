@@ -106,17 +106,16 @@ const MAX_STARTUP_SECONDS = 3_600
 /** Liveness allows a minute of overload before the container is restarted. */
 const MAX_LIVENESS_FAILURES = 6
 
+function execProbe(command: readonly string[], periodSeconds: number, failureThreshold: number): Probe {
+  return { exec: { command }, periodSeconds, timeoutSeconds: PROBE_TIMEOUT_SECONDS, failureThreshold }
+}
+
 /** The three probes of an engine from the commands that they run. */
 export function probesOf(commands: Readonly<Record<keyof EngineProbes, readonly string[]>>): EngineProbes {
-  const probe = (command: readonly string[], periodSeconds: number, failureThreshold: number): Probe => ({
-    exec: { command },
-    periodSeconds,
-    timeoutSeconds: PROBE_TIMEOUT_SECONDS,
-    failureThreshold,
-  })
+  const startupFailures = MAX_STARTUP_SECONDS / STARTUP_PROBE_PERIOD_SECONDS
   return {
-    startup: probe(commands.startup, STARTUP_PROBE_PERIOD_SECONDS, MAX_STARTUP_SECONDS / STARTUP_PROBE_PERIOD_SECONDS),
-    readiness: probe(commands.readiness, PROBE_PERIOD_SECONDS, 3),
-    liveness: probe(commands.liveness, PROBE_PERIOD_SECONDS, MAX_LIVENESS_FAILURES),
+    startup: execProbe(commands.startup, STARTUP_PROBE_PERIOD_SECONDS, startupFailures),
+    readiness: execProbe(commands.readiness, PROBE_PERIOD_SECONDS, 3),
+    liveness: execProbe(commands.liveness, PROBE_PERIOD_SECONDS, MAX_LIVENESS_FAILURES),
   }
 }

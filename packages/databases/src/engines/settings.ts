@@ -21,10 +21,8 @@ const MAX_LINE_BYTES = 4_000
 const MAX_SETTING_NAME_LENGTH = 128
 const MAX_SETTINGS = 500
 
-/** Control characters, among them line breaks, which no engine needs in a value; and the other line breaks of Unicode. */
-// eslint-disable-next-line no-control-regex
-const UNSAFE_TEXT =
-  /[\u0000-\u001F\u007F-\u009F\u2028\u2029]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+/** Line breaks and other control characters, which no engine needs in a value, and halves of characters. */
+const UNSAFE_TEXT = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 export type ReadSettings = { readonly settings: EngineSettings } | { readonly refused: string }
 

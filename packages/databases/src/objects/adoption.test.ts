@@ -99,9 +99,10 @@ test('a legacy StatefulSet without volumes is refused', () => {
   expect(adopted(live, desired, configFor('postgresql'))).toEqual({ refused: expect.stringContaining('has no volume') })
 })
 
+const withVolume = (volume: object): StatefulSet =>
+  legacy({ volumeClaimTemplates: [], template: { spec: { containers: [], volumes: [{ name: 'v', ...volume }] } } })
+
 test('a claim that the pod names itself is a volume, and an empty directory is not', () => {
-  const withVolume = (volume: object): StatefulSet =>
-    legacy({ volumeClaimTemplates: [], template: { spec: { containers: [], volumes: [{ name: 'v', ...volume }] } } })
   expect(hasVolumes(withVolume({ persistentVolumeClaim: { claimName: 'c' } }))).toBe(true)
   expect(hasVolumes(withVolume({ hostPath: { path: '/srv' } }))).toBe(true)
   expect(hasVolumes(withVolume({ emptyDir: {} }))).toBe(false)

@@ -3,8 +3,9 @@ import { connectionInfo } from './connection-info.ts'
 
 const input = { name: 'shop', namespace: 'n', engine: 'postgresql', secretName: 'shop-credentials' } as const
 
+const pod = (name: string, podIP?: string) => ({ metadata: { name }, status: podIP === undefined ? {} : { podIP } })
+
 test('the connection info names the Service, the pods in order and the Secret', () => {
-  const pod = (name: string, podIP?: string) => ({ metadata: { name }, status: podIP === undefined ? {} : { podIP } })
   const statefulSet = {
     spec: { replicas: 11, selector: {}, template: {} },
     status: { replicas: 11, readyReplicas: 2 },

@@ -35,11 +35,12 @@ test.each(versions)('no password of %s %s is outside its Secret', (engine, major
   expect(new Set(passwords).size).toBe(passwords.length)
 })
 
+const userOf = (type: string, image: string): unknown => {
+  const context = objectsFor(type, { image }).statefulSet.spec?.template.spec?.securityContext
+  return [context?.runAsUser, context?.runAsGroup, context?.fsGroup]
+}
+
 test('the user ids follow the image', () => {
-  const userOf = (type: string, image: string): unknown => {
-    const context = objectsFor(type, { image }).statefulSet.spec?.template.spec?.securityContext
-    return [context?.runAsUser, context?.runAsGroup, context?.fsGroup]
-  }
   expect(userOf('postgresql', 'postgres:16-alpine')).toEqual([70, 70, 70])
   expect(userOf('postgresql', 'postgres:16.4-alpine3.20')).toEqual([70, 70, 70])
   expect(userOf('postgresql', 'postgres:16-bookworm')).toEqual([999, 999, 999])
@@ -50,9 +51,10 @@ test('the user ids follow the image', () => {
   expect(userOf('valkey', 'valkey/valkey:8-alpine')).toEqual([999, 1000, 1000])
 })
 
+const containerOf = (version: number) =>
+  objectsFor('postgresql', { version }).statefulSet.spec?.template.spec?.containers[0]
+
 test('PostgreSQL 18 is mounted above its versioned data directory', () => {
-  const containerOf = (version: number) =>
-    objectsFor('postgresql', { version }).statefulSet.spec?.template.spec?.containers[0]
   const pgdata = (version: number) => containerOf(version)?.env?.find(({ name }) => name === 'PGDATA')?.value
   expect(containerOf(17)?.volumeMounts?.[0]?.mountPath).toBe('/var/lib/postgresql/data')
   expect(pgdata(17)).toBe('/var/lib/postgresql/data/pgdata')
@@ -60,8 +62,9 @@ test('PostgreSQL 18 is mounted above its versioned data directory', () => {
   expect(pgdata(18)).toBe('/var/lib/postgresql/18/docker')
 })
 
+const templateOf = (values: object) => objectsFor('redis', { ...values }).statefulSet.spec?.template
+
 test('a change of settings changes the pod template, and a change of replicas does not', () => {
-  const templateOf = (values: object) => objectsFor('redis', { ...values }).statefulSet.spec?.template
   expect(templateOf({ settings: { timeout: 10 } })).not.toEqual(templateOf({}))
   expect(templateOf({ replicas: 3 })).toEqual(templateOf({}))
 })
@@ -74,15 +77,16 @@ test('one database of several pods has a budget, and its clients reach the prima
   expect(objectsFor('redis').podDisruptionBudget).toBeUndefined()
 })
 
+const fileOf = (values: object) => objectsFor('redis', { ...values }).configMap.data?.['redis.conf']
+
 test('the memory for data of Redis leaves a quarter of the limit', () => {
-  const fileOf = (values: object) => objectsFor('redis', { ...values }).configMap.data?.['redis.conf']
   expect(fileOf({ memory_limit: '1Gi' })).toContain(`maxmemory ${0.75 * 2 ** 30}\n`)
   expect(fileOf({ settings: { maxmemory: '100mb' } })).not.toContain(`maxmemory ${0.75 * 2 ** 29}`)
 })
 
+const claimOf = (values: object) => objectsFor('redis', { ...values }).statefulSet.spec?.volumeClaimTemplates?.[0]?.spec
+
 test('the storage class is set only if the row names one', () => {
-  const claimOf = (values: object) =>
-    objectsFor('redis', { ...values }).statefulSet.spec?.volumeClaimTemplates?.[0]?.spec
   expect(claimOf({})).not.toHaveProperty('storageClassName')
   expect(claimOf({ storage_class: 'fast', storage_size: '5Gi' })).toMatchObject({
     storageClassName: 'fast',
