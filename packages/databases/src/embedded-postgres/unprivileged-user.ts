@@ -9,20 +9,23 @@ export interface UnprivilegedUser {
   readonly gid: number
 }
 
-/** Accounts that systems have, in the order of preference. No account is created. */
-const ACCOUNTS = ['postgres', 'nobody']
+/** Accounts of PostgreSQL on Linux and macOS. No account is created. */
+const ACCOUNTS = ['postgres', '_postgres']
+/** The account without rights that Linux systems have. */
+const OVERFLOW_UID = 65_534
 
 /** The account to switch to; undefined if this process is not root. */
 export async function unprivilegedUser(): Promise<UnprivilegedUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
-  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
-  for (const account of ACCOUNTS) {
-    const [name, , uid, gid] = lines.find(([name]) => name === account) ?? []
-    if (name !== undefined && Number(uid) > 0) return { name, uid: Number(uid), gid: Number(gid) }
-  }
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => {
+    const [name = '', , uid, gid] = line.split(':')
+    return { name, uid: Number(uid), gid: Number(gid) }
+  })
+  const user = users.find(({ name }) => ACCOUNTS.includes(name)) ?? users.find(({ uid }) => uid === OVERFLOW_UID)
+  if (user !== undefined) return user
   throw new TenureError(
     'TENURE_DB_NO_ACCOUNT',
-    'PostgreSQL does not run as root, and this system has neither an account "postgres" nor "nobody"; create one or start as another user',
+    'PostgreSQL does not run as root, and this system has no account "postgres"; create it or start as another user',
   )
 }
 

@@ -2,7 +2,7 @@ import type { SqlExecutor } from './database.ts'
 import { POLLING_UNTIL } from './migrations/triggers.ts'
 import type { RawResource } from './resource-query.ts'
 
-/** What the server shows to a reader at one moment. Transaction ids are decimal text of 64 bits. */
+/** The transactions that a reader sees at one moment. Transaction ids are decimal text of 64 bits. */
 export interface Snapshot {
   /** All transactions with a lower id have ended, and a reader sees them. */
   readonly xmin: string
