@@ -75,7 +75,7 @@ test('every dependency has an exact version', () => {
     const manifest = JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, Record<string, string>>
     return ['dependencies', 'devDependencies', 'optionalDependencies']
       .flatMap((group) => Object.entries(manifest[group] ?? {}))
-      .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+      .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
       .map(([name, version]) => `${file}: ${name}@${version}`)
   })
   expect(loose).toEqual([])
