@@ -19,7 +19,7 @@ export const CONFIG_KEYS = [
 ] as const
 export type ConfigKey = (typeof CONFIG_KEYS)[number]
 
-export interface ResourceAmounts {
+export interface ComputeAmounts {
   readonly cpu?: string
   readonly memory: string
 }
@@ -34,8 +34,8 @@ export interface DatabaseConfig {
   readonly storageSize: string
   /** Undefined: the cluster's default class. */
   readonly storageClass: string | undefined
-  readonly requests: ResourceAmounts & { readonly cpu: string }
-  readonly limits: ResourceAmounts
+  readonly requests: ComputeAmounts & { readonly cpu: string }
+  readonly limits: ComputeAmounts
   readonly settings: EngineSettings
   readonly allowMajorUpgrade: boolean
   readonly migrate: boolean

@@ -54,6 +54,16 @@ test.each(Object.values(ENGINES))('no name of a setting of $title becomes anothe
   )
 })
 
+test('a value that does not fit into one line of MariaDB is refused', () => {
+  const isWhole = (length: number, letter: string): boolean => {
+    const text = render(ENGINES.mariadb, { cluster: letter.repeat(length) })
+    return text === undefined || readMariadbFile(text).some(([, value]) => value === letter.repeat(length))
+  }
+  const lengths = Array.from({ length: 5_000 }, (_, length) => length + 1)
+  for (const letter of ['a', '"', 'ä']) expect(lengths.find((length) => !isWhole(length, letter))).toBeUndefined()
+  expect(render(ENGINES.mariadb, { cluster: 'a'.repeat(3_900) })).toContain('aaa')
+})
+
 test('hostile texts without control characters are accepted, so the properties are not empty', () => {
   for (const engine of Object.values(ENGINES)) {
     expect(render(engine, { cluster: `a'b"c\\d#e;f=g $(id) \\'` })).toContain('cluster')

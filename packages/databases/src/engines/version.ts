@@ -13,9 +13,9 @@ export function majorOf(engine: Engine, imageOrVersion: string): string | undefi
  * - `minor`: the data stays usable.
  * - `major`: the row's owner allows a change that may make it unusable.
  */
-export type VersionChange = 'same' | 'minor' | 'major' | { readonly refused: string }
+export type ImageChange = 'same' | 'minor' | 'major' | { readonly refused: string }
 
-export interface VersionChangeOptions {
+export interface ImageChangeOptions {
   /** `config.allow_major_upgrade`. Default false. */
   readonly isMajorAllowed?: boolean
   /** The major versions of images whose tags do not tell them. */
@@ -27,8 +27,8 @@ export function versionChange(
   engine: Engine,
   from: string,
   to: string,
-  { isMajorAllowed = false, majors = {} }: VersionChangeOptions = {},
-): VersionChange {
+  { isMajorAllowed = false, majors = {} }: ImageChangeOptions = {},
+): ImageChange {
   if (from === to) return 'same'
   const problem = versionProblem(engine, [from, majors.from], [to, majors.to])
   if (problem === undefined) return 'minor'
