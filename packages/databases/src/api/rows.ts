@@ -1,15 +1,7 @@
 import type { JsonObject } from '@tenure/kube/model'
 
-export const RESOURCE_STATUSES = [
-  'pending',
-  'provisioning',
-  'active',
-  'updating',
-  'paused',
-  'error',
-  'deleted',
-] as const
-export type ResourceStatus = (typeof RESOURCE_STATUSES)[number]
+export const ROW_STATUSES = ['pending', 'provisioning', 'active', 'updating', 'paused', 'error', 'deleted'] as const
+export type RowStatus = (typeof ROW_STATUSES)[number]
 
 export type JobType = 'create' | 'update' | 'scale' | 'delete'
 export type JobStatus = 'pending' | 'running' | 'completed' | 'failed' | 'rolled_back'
@@ -75,7 +67,7 @@ export interface ResourceRow {
 
 /** Columns of `resources` that the operator owns; an undefined one is not written. */
 export interface ResourceReport {
-  readonly status?: ResourceStatus
+  readonly status?: RowStatus
   /** Merged into the column; keys that others wrote stay. */
   readonly connectionInfo?: JsonObject
   /** Merged into the column; never a password. */

@@ -1,5 +1,5 @@
 import type { Clock, KubeApi, Random } from '@tenure/kube'
-import type { Recorder } from '../actions/index.ts'
+import type { Recorder, StepHook } from '../actions/index.ts'
 import type { Discovery } from '../discovery/index.ts'
 import type { Probes } from '../health/index.ts'
 import type { Informers } from '../informer/types.ts'
@@ -41,6 +41,8 @@ export interface OperatorContext<S = unknown> extends ManagerContext {
     /** The Lease of its election; undefined without one. */
     readonly lease: { readonly name: string; readonly namespace: string } | undefined
   }
+  /** For tests: called at every step of an ActionRunner. Default: none. */
+  readonly onStep?: StepHook | undefined
   /** True if this process leads now; always true without leader election. */
   isLeader(): boolean
 }

@@ -60,7 +60,16 @@ export class OperatorRunner implements RunningOperator {
     for (const each of new Set([api, this.#leaderApi])) informers.observe(each)
     const isLeader = (): boolean => this.#elector?.isLeader() ?? true
     const identity = { name, process, lease }
-    this.context = { ...context, api, log, settings, recorder: this.#recorder, identity, isLeader }
+    this.context = {
+      ...context,
+      api,
+      log,
+      settings,
+      recorder: this.#recorder,
+      identity,
+      isLeader,
+      onStep: options.onStep,
+    }
     // The settings were read by this operator's own table.
     this.parts = operator.setup(this.context as OperatorContext<never>)
   }

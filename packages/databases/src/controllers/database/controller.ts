@@ -1,0 +1,221 @@
+import type { Timer } from '@tenure/kube'
+import { isDeepEqual } from '@tenure/kube/model'
+import {
+  ActionRunner,
+  type Component,
+  type ComponentDefinition,
+  type OperatorContext,
+  PRIORITY,
+  QueueWorker,
+  type Requeue,
+  type WorkContext,
+} from '@tenure/runtime'
+import type { ResourceRow } from '../../api/rows.ts'
+import type { DatabasesSettings } from '../../config.ts'
+import type { DatabaseMetrics } from '../../metrics.ts'
+import { ChangeFeed } from '../../postgres/change-feed.ts'
+import type { Database } from '../../postgres/database.ts'
+import { ResourceStore } from '../../postgres/resource-store.ts'
+import { DatabaseWorker } from './database-worker.ts'
+import { RowTable } from './row-table.ts'
+import type { DatabaseView } from './view.ts'
+
+/** The state of the leader, for metrics: another replica has none. */
+export interface DatabaseLeader {
+  readonly rows: Iterable<ResourceRow>
+  /** Rows whose last try failed. */
+  readonly retrying: number
+  /** Whether notifications of the database arrive. */
+  readonly isListening: boolean
+}
+
+export type DatabaseControllerSettings = Pick<
+  DatabasesSettings,
+  | 'namespacePrefix'
+  | 'watchAllNamespaces'
+  | 'reconcileInterval'
+  | 'workerCount'
+  | 'maxRetries'
+  | 'backoffBase'
+  | 'backoffMax'
+>
+
+export interface DatabaseControllerOptions {
+  readonly database: Database
+  readonly settings: DatabaseControllerSettings
+  readonly metrics: DatabaseMetrics
+  /** Called with this replica when it begins to lead, and with undefined when it ends. */
+  readonly onLeading: (leader: DatabaseLeader | undefined) => void
+}
+
+/** Keeps databases as the rows describe them, on the leader. A row is not a Kubernetes object, so it runs in a QueueWorker. */
+export function databaseController(view: DatabaseView, options: DatabaseControllerOptions): ComponentDefinition {
+  return { stage: 'lead', create: (leader) => new DatabaseController(leader, view, options) }
+}
+
+class DatabaseController implements Component, DatabaseLeader {
+  readonly name = 'databases'
+  readonly #context: OperatorContext
+  readonly #view: DatabaseView
+  readonly #options: DatabaseControllerOptions
+  readonly #rows: RowTable
+  readonly #runner: ActionRunner
+  readonly #worker: DatabaseWorker
+  readonly #queue: QueueWorker
+  readonly #feed: ChangeFeed
+  /** Rows whose last try failed. */
+  readonly #failing = new Set<string>()
+  /** Rows that differ from what was read before, in an unknown order: they are read again before they are worked on. */
+  readonly #outdated = new Set<string>()
+  #interval: Timer | undefined
+  #endEvents: (() => void) | undefined
+
+  constructor(context: OperatorContext, view: DatabaseView, options: DatabaseControllerOptions) {
+    const { api, clock, identity, log, random } = context
+    const { database, metrics, settings } = options
+    this.#context = context
+    this.#view = view
+    this.#options = options
+    this.#rows = new RowTable(settings)
+    this.#runner = new ActionRunner({
+      name: 'database',
+      api,
+      clock,
+      fieldManager: identity.name,
+      informers: view.informers,
+      onStep: context.onStep,
+    })
+    const store = new ResourceStore(database, log)
+    const retry = { maxRetries: settings.maxRetries, base: settings.backoffBase, max: settings.backoffMax }
+    this.#worker = new DatabaseWorker({
+      store,
+      view,
+      clock,
+      random,
+      log,
+      metrics,
+      retry,
+      rows: this.#rows,
+      runner: this.#runner,
+      enqueue: (id) => this.#queue.add(id),
+    })
+    this.#queue = new QueueWorker({
+      name: 'database',
+      clock,
+      log,
+      metrics: context.metrics,
+      concurrency: settings.workerCount,
+      backoff: { base: settings.backoffBase, max: settings.backoffMax },
+      work: async (id, work) => {
+        const began = clock.monotonic()
+        let isSuccess = false
+        try {
+          const again = await this.#work(id, work)
+          isSuccess = true
+          return again
+        } finally {
+          metrics.reconciled(isSuccess, (clock.monotonic() - began) / 1_000)
+          if (isSuccess) this.#failing.delete(id)
+          else this.#failing.add(id)
+        }
+      },
+    })
+    this.#feed = new ChangeFeed({
+      database,
+      store,
+      clock,
+      random,
+      log,
+      onSnapshot: (rows) => this.#onSnapshot(rows),
+      onChange: (rows) => this.#onRows(rows),
+    })
+  }
+
+  get rows(): Iterable<ResourceRow> {
+    return this.#rows.values()
+  }
+
+  get retrying(): number {
+    return this.#failing.size
+  }
+
+  get isListening(): boolean {
+    return this.#feed.isListening
+  }
+
+  async start(): Promise<void> {
+    this.#options.onLeading(this)
+    this.#runner.start()
+    await this.#queue.start()
+    this.#endEvents = this.#view.subscribe((namespace, name) => this.#onClusterEvent(namespace, name))
+    this.#feed.start()
+    this.#scheduleFullRead()
+  }
+
+  async stop(grace: number): Promise<void> {
+    this.#endEvents?.()
+    this.#interval?.cancel()
+    await this.#feed.stop()
+    await this.#queue.stop(grace)
+    this.#runner.stop()
+    this.#options.onLeading(undefined)
+  }
+
+  async #work(id: string, context: WorkContext): Promise<Requeue | void> {
+    if (this.#outdated.delete(id)) {
+      try {
+        await this.#worker.reread(id)
+      } catch (error) {
+        this.#outdated.add(id)
+        throw error
+      }
+    }
+    return await this.#worker.work(id, context)
+  }
+
+  #scheduleFullRead(): void {
+    this.#interval = this.#context.clock.setTimer(this.#options.settings.reconcileInterval, () => {
+      this.#feed.requestFullRead()
+      this.#scheduleFullRead()
+    })
+  }
+
+  /** Rows that are missing are deleted for good; their databases, if any are left, are not touched. */
+  #onSnapshot(rows: readonly ResourceRow[]): void {
+    const ids = new Set(rows.map(({ id }) => id))
+    const gone = [...this.#rows.values()].filter(({ id }) => !ids.has(id))
+    for (const row of gone) {
+      this.#rows.delete(row.id)
+      this.#worker.forget(row.id)
+      this.#failing.delete(row.id)
+      this.#enqueueNamesakes(row)
+    }
+    this.#onRows(rows)
+  }
+
+  #onRows(rows: readonly ResourceRow[]): void {
+    for (const row of rows) {
+      const known = this.#rows.get(row.id)
+      if (known && isDeepEqual(known, row)) continue
+      // This process may have written the row since it was read, unless the platform has changed it.
+      if (known && BigInt(row.generation) <= BigInt(known.generation)) this.#outdated.add(row.id)
+      else this.#rows.set(row)
+      // A change may be the repair: it is tried at once.
+      if (known) this.#queue.forget(row.id)
+      this.#queue.add(row.id, { priority: known ? PRIORITY.normal : PRIORITY.low })
+      if (known) this.#enqueueNamesakes(known)
+    }
+  }
+
+  /** Other rows of the same name may have it now. */
+  #enqueueNamesakes(row: ResourceRow): void {
+    const names = this.#rows.names(row)
+    if ('refused' in names) return
+    for (const id of this.#rows.idsOf(names.namespace, names.name)) if (id !== row.id) this.#queue.add(id)
+  }
+
+  #onClusterEvent(namespace: string, name: string | undefined): void {
+    const ids = name === undefined ? this.#rows.idsIn(namespace) : this.#rows.idsOf(namespace, name)
+    for (const id of ids) this.#queue.add(id)
+  }
+}

@@ -1,0 +1,305 @@
+import { asError, type Clock, fateOf, isConflict, type Random } from '@tenure/kube'
+import {
+  type Action,
+  type ActionRunner,
+  describeAction,
+  type Logger,
+  type Requeue,
+  type WorkContext,
+} from '@tenure/runtime'
+import type {
+  AuditAction,
+  FieldChange,
+  JobChange,
+  JobType,
+  LiveJob,
+  ResourceReport,
+  ResourceRow,
+} from '../../api/rows.ts'
+import type { DatabaseNames } from '../../config/names.ts'
+import { engineOf } from '../../engines/table.ts'
+import type { ResourceStore } from '../../postgres/resource-store.ts'
+import type { DatabaseMetrics } from '../../metrics.ts'
+import { planDeletion } from './deletion.ts'
+import { type ConvergePlan, planDatabase } from './plan.ts'
+import { errorReport, reportOf } from './report.ts'
+import { type Rollout, rolloutOf } from './rollout.ts'
+import { isManaged, type RowTable } from './row-table.ts'
+import type { DatabaseState } from './state.ts'
+import type { DatabaseView } from './view.ts'
+import { RESOURCE_ID_LABEL } from '../../api/names.ts'
+
+export interface RetrySettings {
+  /** Tries after which a job fails. */
+  readonly maxRetries: number
+  /** Milliseconds. */
+  readonly base: number
+  readonly max: number
+}
+
+export interface DatabaseWorkerOptions {
+  readonly store: ResourceStore
+  readonly rows: RowTable
+  readonly view: DatabaseView
+  readonly runner: ActionRunner
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: DatabaseMetrics
+  readonly retry: RetrySettings
+  /** Queues a row. */
+  readonly enqueue: (id: string) => void
+}
+
+const AUDIT_ACTIONS: Readonly<Record<JobType, AuditAction>> = {
+  create: 'resource.created',
+  update: 'resource.updated',
+  scale: 'resource.scaled',
+  delete: 'resource.deleted',
+}
+
+/**
+ * Brings one row and its database together: plan, job, actions, report. Every step is found again after a crash, because
+ * the row, its live job and the cluster say how far it is.
+ */
+export class DatabaseWorker {
+  readonly #options: DatabaseWorkerOptions
+  /** When the pods of a row that fail are looked at again, on the monotonic clock. */
+  readonly #checks = new Map<string, number>()
+
+  constructor(options: DatabaseWorkerOptions) {
+    this.#options = options
+  }
+
+  forget(id: string): void {
+    this.#checks.delete(id)
+  }
+
+  /** Reads a row again that may be older than this process's last write of it. */
+  async reread(id: string): Promise<void> {
+    const { rows, store } = this.#options
+    const row = await store.readOne(id)
+    if (row) rows.set(row)
+    else rows.delete(id)
+  }
+
+  async work(id: string, context: WorkContext): Promise<Requeue | void> {
+    const row = this.#options.rows.get(id)
+    if (!row) return this.forget(id)
+    try {
+      return await this.#reconcile(row, context)
+    } catch (error) {
+      if (!context.signal.aborted) await this.#failed(id, asError(error))
+      throw error
+    }
+  }
+
+  async #reconcile(row: ResourceRow, context: WorkContext): Promise<Requeue | void> {
+    const { rows, view } = this.#options
+    const names = rows.names(row)
+    if (!isManaged(row)) return 'refused' in names ? undefined : await this.#observe(row, names)
+    if ('refused' in names)
+      return row.deletedAt === undefined ? await this.#refuse(row, 'create', names.refused) : await this.#deleted(row)
+    const before = view.state(names, undefined)
+    const owner = before.statefulSet?.metadata.labels?.[RESOURCE_ID_LABEL]
+    const state = { ...before, rival: rows.rival(row, names, owner) }
+    if (row.deletedAt !== undefined) return await this.#delete(row, names, state, context)
+    const plan = planDatabase({ row, names, state, random: this.#options.random })
+    if (plan.type === 'refuse') return await this.#refuse(row, plan.jobType, plan.reason)
+    return await this.#converge(row, names, plan, context)
+  }
+
+  async #converge(
+    row: ResourceRow,
+    names: DatabaseNames,
+    plan: ConvergePlan,
+    context: WorkContext,
+  ): Promise<Requeue | void> {
+    const { runner, view } = this.#options
+    const pending = runner.pending(row.id, plan.actions, context)
+    let current: ResourceRow | undefined = row
+    if (pending.length > 0 && !row.job && !isReported(row)) current = await this.#begin(row, plan, pending)
+    if (!current) return undefined
+    if (pending.length > 0) await runner.run(row.id, plan.actions, context)
+    const state = view.state(names, undefined)
+    const rollout = rolloutOf(state.statefulSet, state.pods)
+    const { config, secretName, serviceName } = plan
+    const report = reportOf({ row: current, names, engine: config.engine, state, rollout, secretName, serviceName })
+    if (rollout.state === 'failing') return await this.#failing(current, rollout, report)
+    this.#checks.delete(row.id)
+    // Actions that only the next state of the cluster allows are still to come.
+    const rest = planDatabase({ row: current, names, state, random: this.#options.random })
+    const isDone =
+      rollout.state === 'ready' &&
+      rest.type === 'converge' &&
+      runner.pending(row.id, rest.actions, context).length === 0
+    if (!isDone) {
+      await this.#write(current, report)
+      return undefined
+    }
+    // The job of this change had failed, and a later try has succeeded: that is a job of its own.
+    if (!current.job && isReported(current) && current.observedGeneration !== current.generation)
+      current = await this.#begin(current, plan, [])
+    if (!current) return undefined
+    const done = { ...report, observedGeneration: current.generation }
+    await this.#write(current, done, current.job && completed(current.job))
+    return undefined
+  }
+
+  /** Opens the job and shows that something happens, in one transaction. */
+  async #begin(row: ResourceRow, plan: ConvergePlan, pending: readonly Action[]): Promise<ResourceRow | undefined> {
+    const drift: readonly FieldChange[] = pending.map((action) => ({
+      field: describeAction(action),
+      from: 'differs',
+      to: 'applied',
+    }))
+    const changes = plan.changes.length > 0 ? plan.changes : drift
+    const log = [...changes.map(changeLine), ...plan.notes]
+    const { jobType } = plan
+    const status = jobType === 'create' ? 'provisioning' : 'updating'
+    return await this.#write(row, row.status === 'paused' ? {} : { status }, { type: 'begin', jobType, changes, log })
+  }
+
+  /** Pods fail: the row says why, and the job fails once it was looked at often enough. */
+  async #failing(
+    row: ResourceRow,
+    rollout: Extract<Rollout, { state: 'failing' }>,
+    report: ResourceReport,
+  ): Promise<Requeue | void> {
+    const { clock, retry } = this.#options
+    const { job } = row
+    if (!job) {
+      await this.#write(row, report)
+      return undefined
+    }
+    const now = clock.monotonic()
+    const due = this.#checks.get(row.id)
+    const attempts = job.attempts + (due !== undefined && now >= due ? 1 : 0)
+    if (due === undefined || now >= due) this.#checks.set(row.id, now + backoff(retry, attempts))
+    const wait = Math.max((this.#checks.get(row.id) ?? now) - now, 1)
+    if (attempts > retry.maxRetries) {
+      this.#checks.delete(row.id)
+      await this.#write(row, report, { type: 'fail', job, log: [rollout.reason], error: rollout.reason })
+      return undefined
+    }
+    const isCounted = attempts !== job.attempts
+    await this.#write(row, report, isCounted ? { type: 'progress', job, log: [rollout.reason], attempts } : undefined)
+    return { requeueAfter: wait }
+  }
+
+  async #delete(
+    row: ResourceRow,
+    names: DatabaseNames,
+    state: DatabaseState,
+    context: WorkContext,
+  ): Promise<Requeue | void> {
+    const { runner, view } = this.#options
+    const plan = planDeletion(row, state)
+    if (plan.isGone) {
+      view.forgetSecret(names)
+      return await this.#deleted(row)
+    }
+    let current: ResourceRow | undefined = row
+    if (row.job?.type !== 'delete' && !isReported(row)) current = await this.#beginDeletion(row)
+    if (!current) return undefined
+    await runner.run(row.id, plan.actions, context)
+    const after = view.state(names, state.rival)
+    // The last object may have gone with this very request; otherwise its event brings the row back.
+    if (planDeletion(current, after).isGone) await this.#deleted(current)
+    return undefined
+  }
+
+  /** A job that was under way ends with the deletion of its resource. */
+  async #beginDeletion(row: ResourceRow): Promise<ResourceRow | undefined> {
+    let current: ResourceRow | undefined = row
+    if (row.job) {
+      const error = 'The resource was deleted.'
+      current = await this.#write(row, {}, { type: 'fail', job: row.job, log: [error], error })
+    }
+    return current && (await this.#write(current, {}, { type: 'begin', jobType: 'delete', changes: [], log: [] }))
+  }
+
+  async #deleted(row: ResourceRow): Promise<void> {
+    if (row.status === 'deleted' && row.observedGeneration === row.generation && !row.job) return
+    let current: ResourceRow | undefined = row
+    if (row.job?.type !== 'delete') current = await this.#beginDeletion(row)
+    if (!current?.job) return
+    const report = { status: 'deleted', observedGeneration: row.generation } as const
+    await this.#write(current, report, completed(current.job))
+  }
+
+  /** A row that cannot be carried out: one failed job for each generation and reason. */
+  async #refuse(row: ResourceRow, jobType: JobType, reason: string): Promise<void> {
+    const isKnown = row.lastJob?.generation === row.generation && row.lastJob.error === reason && !row.job
+    await this.#write(row, errorReport(row, reason), isKnown ? undefined : { type: 'reject', jobType, error: reason })
+  }
+
+  /** Status and connection of a database that another program manages. */
+  async #observe(row: ResourceRow, names: DatabaseNames): Promise<void> {
+    const engine = engineOf(row.type)
+    const state = this.#options.view.state(names, undefined)
+    const { pods, statefulSet } = state
+    if (!statefulSet || !engine || row.deletedAt !== undefined) return
+    const rollout = rolloutOf(statefulSet, pods)
+    const secretName = state.secret?.metadata.name
+    const serviceName = statefulSet.spec?.serviceName
+    const report = reportOf({ row, names, engine: engine.name, state, rollout, secretName, serviceName })
+    // These rows keep the names that their owner gave them.
+    const { status, connectionInfo } = report
+    await this.#write(row, { ...(status !== undefined && { status }), ...(connectionInfo && { connectionInfo }) })
+  }
+
+  /** A try failed: it is counted in the job, which fails after the last one. The reason is in the row at once. */
+  async #failed(id: string, error: Error): Promise<void> {
+    const { retry, rows } = this.#options
+    const row = rows.get(id)
+    if (!row?.job || isConflict(error) || isDatabaseFailure(error)) return
+    const { job } = row
+    const attempts = job.attempts + 1
+    const report = errorReport(row, error.message)
+    const change: JobChange =
+      attempts > retry.maxRetries || fateOf(error) === 'terminal'
+        ? { type: 'fail', job, log: [error.message], error: error.message }
+        : { type: 'progress', job, log: [`try ${attempts} failed: ${error.message}`], attempts }
+    try {
+      await this.#write(row, report, change)
+    } catch (second) {
+      this.#options.log.debug('a failed try could not be recorded', { id, error: asError(second) })
+    }
+  }
+
+  /** Undefined: the platform has changed the row meanwhile; it was read again and is queued. */
+  async #write(row: ResourceRow, report: ResourceReport, job?: JobChange): Promise<ResourceRow | undefined> {
+    const { enqueue, metrics, rows, store } = this.#options
+    const result = await store.report(row, report, job)
+    if (result !== 'stale') {
+      rows.set(result.row)
+      if (job) metrics.job(job)
+      return result.row
+    }
+    await this.reread(row.id)
+    enqueue(row.id)
+    return undefined
+  }
+}
+
+/** The failure of this generation is known to its owner: later tries go on without another job. */
+function isReported({ generation, lastJob }: ResourceRow): boolean {
+  return lastJob?.status === 'failed' && lastJob.generation === generation
+}
+
+function completed(job: LiveJob): JobChange {
+  return { type: 'complete', job, log: ['done'], audit: AUDIT_ACTIONS[job.type] }
+}
+
+function changeLine({ field, from, to }: FieldChange): string {
+  return `${field}: ${from === undefined ? '' : `${JSON.stringify(from)} → `}${JSON.stringify(to)}`
+}
+
+function backoff({ base, max }: RetrySettings, attempts: number): number {
+  return Math.min(base * 2 ** attempts, max)
+}
+
+function isDatabaseFailure(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('TENURE_DB_')
+}

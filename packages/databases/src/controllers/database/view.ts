@@ -1,0 +1,128 @@
+import type { KubeObject, Stored } from '@tenure/kube'
+import {
+  ConfigMap,
+  Namespace,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+} from '@tenure/kube/kinds'
+import type { Informer, Informers } from '@tenure/runtime'
+import { LRUCache } from 'lru-cache'
+import { APP_LABEL, MANAGED_BY_LABEL, OPERATOR } from '../../api/names.ts'
+import type { DatabaseNames } from '../../config/names.ts'
+import { type SecretData, secretDataOf } from '../../objects/credentials.ts'
+import { objectNames } from '../../objects/names.ts'
+import type { DatabaseState } from './state.ts'
+
+const DATABASE_INDEX = 'database'
+const MANAGED_SELECTOR = `${MANAGED_BY_LABEL}=${OPERATOR}`
+/** Secrets that were deleted and not created again yet. */
+const MAX_DELETED_SECRETS = 1_000
+
+/** The caches of the cluster side, and the names of databases that their events concern. */
+export class DatabaseView {
+  readonly #namespaces: Informer<Namespace>
+  readonly #statefulSets: Informer<StatefulSet>
+  readonly #secrets: Informer<Secret>
+  readonly #configMaps: Informer<ConfigMap>
+  readonly #services: Informer<Service>
+  readonly #budgets: Informer<PodDisruptionBudget>
+  readonly #pods: Informer<Pod>
+  readonly #claims: Informer<PersistentVolumeClaim>
+  /** Data of Secrets that were deleted while this process watched, by `namespace/name`. */
+  readonly #deletedSecrets = new LRUCache<string, SecretData>({ max: MAX_DELETED_SECRETS })
+
+  constructor(informers: Informers) {
+    const managed = { labelSelector: MANAGED_SELECTOR }
+    // The pods and claims of an adopted StatefulSet have only the labels of its selector.
+    const labelled = { labelSelector: APP_LABEL }
+    this.#namespaces = informers.informer(Namespace)
+    this.#statefulSets = informers.informer(StatefulSet)
+    this.#secrets = informers.informer(Secret, managed)
+    this.#configMaps = informers.informer(ConfigMap, managed)
+    this.#services = informers.informer(Service, managed)
+    this.#budgets = informers.informer(PodDisruptionBudget, managed)
+    this.#pods = informers.informer(Pod, labelled)
+    this.#claims = informers.informer(PersistentVolumeClaim, labelled)
+    addDatabaseIndex(this.#pods)
+    addDatabaseIndex(this.#claims)
+  }
+
+  /** Of all kinds that plans apply, create, patch or remove. */
+  get informers(): readonly Informer<KubeObject>[] {
+    return [
+      this.#namespaces,
+      this.#statefulSets,
+      this.#secrets,
+      this.#configMaps,
+      this.#services,
+      this.#budgets,
+      this.#pods,
+      this.#claims,
+    ]
+  }
+
+  state({ name, namespace }: DatabaseNames, rival: string | undefined): DatabaseState {
+    const names = objectNames(name)
+    const secretKey = `${namespace}/${names.secret}`
+    const secret = this.#secrets.cache.getByKey(secretKey)
+    if (secret) this.#deletedSecrets.delete(secretKey)
+    return {
+      namespace: this.#namespaces.cache.get({ name: namespace }),
+      statefulSet: this.#statefulSets.cache.get({ name: names.statefulSet, namespace }),
+      secret,
+      configMap: this.#configMaps.cache.get({ name: names.configMap, namespace }),
+      clientService: this.#services.cache.get({ name: names.clientService, namespace }),
+      headlessService: this.#services.cache.get({ name: names.headlessService, namespace }),
+      podDisruptionBudget: this.#budgets.cache.get({ name: names.podDisruptionBudget, namespace }),
+      pods: this.#pods.cache.byIndex(DATABASE_INDEX, `${namespace}/${name}`),
+      claims: this.#claims.cache.byIndex(DATABASE_INDEX, `${namespace}/${name}`),
+      deletedSecret: this.#deletedSecrets.get(secretKey),
+      rival,
+    }
+  }
+
+  /** Calls `onChange` with the database, or with the namespace alone, that an event concerns. Returns a function that ends that. */
+  subscribe(onChange: (namespace: string, name?: string) => void): () => void {
+    const ends = [
+      this.#namespaces.subscribe((event) => {
+        // A namespace that only changes its labels changes no database.
+        if (event.type !== 'modified') onChange(event.object.metadata.name)
+      }),
+      this.#statefulSets.subscribe(({ object }) => onChange(object.metadata.namespace ?? '', object.metadata.name)),
+      this.#secrets.subscribe(({ object, type }) => {
+        const data = type === 'deleted' ? secretDataOf(object) : undefined
+        if (data) this.#deletedSecrets.set(`${object.metadata.namespace}/${object.metadata.name}`, data)
+      }),
+      ...[this.#secrets, this.#configMaps, this.#services, this.#budgets, this.#pods, this.#claims].map((informer) =>
+        onDatabaseEvent(informer as unknown as Informer<KubeObject>, onChange),
+      ),
+    ]
+    return () => ends.forEach((end) => end())
+  }
+
+  /** Forgets the password of a database whose deletion is finished. */
+  forgetSecret({ name, namespace }: DatabaseNames): void {
+    this.#deletedSecrets.delete(`${namespace}/${objectNames(name).secret}`)
+  }
+}
+
+function onDatabaseEvent(
+  informer: Informer<KubeObject>,
+  onChange: (namespace: string, name?: string) => void,
+): () => void {
+  return informer.subscribe(({ object }) => {
+    const app = object.metadata.labels?.[APP_LABEL]
+    if (app !== undefined) onChange(object.metadata.namespace ?? '', app)
+  })
+}
+
+function addDatabaseIndex<T extends KubeObject>(informer: Informer<T>): void {
+  informer.addIndex(DATABASE_INDEX, ({ metadata }: Stored<T>) => {
+    const app = metadata.labels?.[APP_LABEL]
+    return app === undefined ? [] : [`${metadata.namespace}/${app}`]
+  })
+}

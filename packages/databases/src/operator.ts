@@ -1,0 +1,80 @@
+import { SecretValue } from '@tenure/kube'
+import { type ComponentDefinition, defineOperator, type OperatorContext } from '@tenure/runtime'
+import { LEADER_LEASE, OPERATOR } from './api/names.ts'
+import { databasesConfig, type DatabasesSettings } from './config.ts'
+import { databaseController, type DatabaseLeader } from './controllers/database/controller.ts'
+import { DatabaseView } from './controllers/database/view.ts'
+import { healthRoutes } from './http/routes.ts'
+import { DatabaseMetrics } from './metrics.ts'
+import { connectDatabase } from './postgres/connection.ts'
+import type { Database } from './postgres/database.ts'
+import { databasesRbac } from './rbac.ts'
+
+/** Keeps databases in Kubernetes as rows of PostgreSQL describe them, and writes the outcome back. */
+export const databases = defineOperator({
+  name: 'databases',
+  summary: 'Runs the databases operator: rows of PostgreSQL become databases that run in Kubernetes.',
+  identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
+  config: databasesConfig,
+  embedded: { watchAllNamespaces: true, enableMetrics: false, enableHealthCheck: false },
+  rbac: databasesRbac,
+  setup(context) {
+    const { settings } = context
+    const database = connectDatabase({ ...context, address: addressOf(settings) })
+    const metrics = new DatabaseMetrics(context.metrics)
+    const view = new DatabaseView(context.informers)
+    let leader: DatabaseLeader | undefined
+    return {
+      components: [
+        connection(context, database),
+        metrics.collector({
+          database,
+          rows: () => leader?.rows ?? [],
+          retrying: () => leader?.retrying ?? 0,
+          isListening: () => leader?.isListening ?? false,
+        }),
+        databaseController(view, { database, metrics, settings, onLeading: (now) => (leader = now) }),
+      ],
+      servers: settings.enableHealthCheck
+        ? [
+            {
+              name: 'databases health',
+              setting: 'HEALTH_CHECK_PORT',
+              address: `:${settings.healthCheckPort}`,
+              authentication: 'none',
+              info: { title: 'Tenure databases', version: '0.1.0' },
+              routes: healthRoutes(context),
+            },
+          ]
+        : [],
+    }
+  },
+})
+
+function addressOf({ dbHost, dbName, dbPassword, dbPort, dbSslMode, dbUser }: DatabasesSettings) {
+  const password = dbPassword === undefined ? undefined : new SecretValue(dbPassword)
+  return { host: dbHost, port: dbPort, user: dbUser, password, database: dbName, sslMode: dbSslMode }
+}
+
+/** Closes the connections with the process, and reports a server that does not answer. */
+function connection({ probes }: Pick<OperatorContext, 'probes'>, database: Database): ComponentDefinition {
+  let removeCheck: (() => void) | undefined
+  return {
+    stage: 'serve',
+    create: () => ({
+      name: 'database connection',
+      start: () => {
+        removeCheck = probes.add('ready', 'database', async () => {
+          if (database.failure) throw database.failure
+          // Replicas that do not lead connect only here.
+          await database.query('SELECT 1')
+        })
+        return Promise.resolve()
+      },
+      stop: async () => {
+        removeCheck?.()
+        await database.close()
+      },
+    }),
+  }
+}

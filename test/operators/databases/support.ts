@@ -1,0 +1,173 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { databases, type DatabasesSettings } from '@tenure/databases'
+import type { TestPostgres } from '@tenure/databases/testing'
+import { isNotFound } from '@tenure/kube'
+import { Namespace, StatefulSet } from '@tenure/kube/kinds'
+import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
+import { defaultValues } from '@tenure/runtime/configuration'
+import type { Floor, Running } from '../../floors/index.ts'
+
+/** Real milliseconds that a test waits for a state. */
+const MAX_WAIT_MS = 120_000
+/** The database answers in real time, so virtual time must not run ahead of it by far. */
+const LOOK_INTERVAL_MS = 10
+
+export interface RowText {
+  readonly [column: string]: unknown
+}
+
+export interface RunDatabasesOptions {
+  readonly settings?: Partial<DatabasesSettings>
+  /** Statements that make the tables of a platform. Default: the operator makes them. */
+  readonly schema?: string
+  readonly onStep?: StepHook
+}
+
+/** The databases operator with a database of its own, on a floor. Rows are written as the platform would. */
+export class RunningDatabases {
+  readonly #floor: Floor
+  readonly #settings: DatabasesSettings
+  readonly postgres: TestPostgres
+  readonly address: Awaited<ReturnType<TestPostgres['createDatabase']>>
+  /** The namespace of team 1. */
+  readonly namespace: string
+  metrics: Metrics
+  #running: Running | undefined
+
+  private constructor(
+    floor: Floor,
+    postgres: TestPostgres,
+    address: RunningDatabases['address'],
+    settings: DatabasesSettings,
+    metrics: Metrics,
+  ) {
+    this.#floor = floor
+    this.postgres = postgres
+    this.address = address
+    this.#settings = settings
+    this.metrics = metrics
+    this.namespace = `${settings.namespacePrefix}1`
+  }
+
+  static async start(
+    floor: Floor,
+    postgres: TestPostgres,
+    options: RunDatabasesOptions = {},
+  ): Promise<RunningDatabases> {
+    const address = await postgres.createDatabase(options.schema ?? '')
+    const settings: DatabasesSettings = {
+      ...defaultValues(databases.config),
+      dbHost: address.host,
+      dbPort: address.port,
+      dbUser: address.user,
+      dbPassword: address.password?.reveal(),
+      dbName: address.database,
+      namespacePrefix: `db-${Math.random().toString(36).slice(2, 8)}-`,
+      enableMetrics: false,
+      enableHealthCheck: false,
+      backoffBase: 50,
+      backoffMax: 500,
+      ...options.settings,
+    }
+    const running = new RunningDatabases(floor, postgres, address, settings, await createMetrics())
+    await running.run(options.onStep)
+    return running
+  }
+
+  /** Starts the operator; again after `stop`. */
+  async run(onStep?: StepHook): Promise<void> {
+    this.metrics = await createMetrics()
+    this.#running = await this.#floor.runOperators({
+      operators: [configure(databases, this.#settings)],
+      leaderElection: false,
+      metrics: this.metrics,
+      ...(onStep && { onStep }),
+    })
+    await this.until('the tables exist', async () =>
+      this.sql('SELECT 1 FROM resource_types').then(
+        (rows) => rows.length > 0,
+        () => false,
+      ),
+    )
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop()
+    await this.#floor.api.delete(Namespace, { name: this.namespace }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+
+  /** Ends the operator only. */
+  async stopOperator(): Promise<void> {
+    await this.#running?.stop()
+  }
+
+  sql(text: string): Promise<readonly RowText[]> {
+    return this.postgres.run(text, this.address)
+  }
+
+  /** Inserts a row as the platform does; returns its id. */
+  async insert(
+    name: string,
+    type: string,
+    config: object = {},
+    columns: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    await this.sql(`INSERT INTO teams (id, name) VALUES (1, 'payments') ON CONFLICT DO NOTHING`)
+    const extra = Object.entries(columns)
+    const [row] = await this.sql(
+      `INSERT INTO resources (name, resource_type_id, team_id, config${extra.map(([column]) => `, ${column}`).join('')})
+       VALUES (${quoted(name)}, (SELECT id FROM resource_types WHERE name = ${quoted(type)}), 1, ${quoted(JSON.stringify(config))}${extra
+         .map(([, value]) => `, ${value}`)
+         .join('')})
+       RETURNING id::text AS id`,
+    )
+    return String(row?.['id'])
+  }
+
+  async row(id: string): Promise<RowText> {
+    const [row] = await this.sql(`SELECT * FROM resources WHERE id = ${id}`)
+    if (!row) throw new Error(`The row ${id} does not exist`)
+    return row
+  }
+
+  jobs(id: string): Promise<readonly RowText[]> {
+    return this.sql(
+      `SELECT job_type, status, error_message, logs, details FROM provisioning_jobs WHERE resource_id = ${id} ORDER BY id`,
+    )
+  }
+
+  audit(id: string): Promise<readonly RowText[]> {
+    return this.sql(
+      `SELECT action, resource_type, team_id, details FROM audit_logs WHERE resource_id = ${id} ORDER BY id`,
+    )
+  }
+
+  untilStatus(id: string, status: string): Promise<RowText> {
+    return this.until(`row ${id} is ${status}`, async () => {
+      const row = await this.row(id)
+      return row['status'] === status && row['observed_generation'] === row['generation'] ? row : undefined
+    })
+  }
+
+  statefulSet(name: string) {
+    return this.#floor.api.get(StatefulSet, { name, namespace: this.namespace })
+  }
+
+  /** Waits in real time, in which the database answers; virtual time goes on meanwhile. */
+  async until<R>(what: string, look: () => R | Promise<R>): Promise<Exclude<R, undefined | null | false>> {
+    const end = Date.now() + MAX_WAIT_MS
+    for (;;) {
+      const seen = await look()
+      if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<R, undefined | null | false>
+      if (Date.now() > end) throw new Error(`${this.#floor.name}: Not reached within ${MAX_WAIT_MS / 1_000} s: ${what}`)
+      await delay(LOOK_INTERVAL_MS)
+      if (this.#floor.name === 'in process') await this.#floor.pass(2 * LOOK_INTERVAL_MS)
+    }
+  }
+}
+
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
