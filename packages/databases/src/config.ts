@@ -1,4 +1,4 @@
-import { leaderElectionConfig, logConfig, type Table, type Values } from '@tenure/runtime/configuration'
+import { leaderElectionConfig, logConfig, portConfig, type Table, type Values } from '@tenure/runtime/configuration'
 import { SSL_MODES } from './postgres/database.ts'
 
 /** Every setting of the databases operator. Variables and defaults are those of the original. */
@@ -6,7 +6,8 @@ export const databasesConfig = {
   dbHost: {
     type: 'string',
     default: 'localhost',
-    meaning: 'Host of the PostgreSQL server, or the folder of its Unix socket.',
+    meaning:
+      'Host of the PostgreSQL server, or the folder of its Unix socket. `embedded`: the server that `tenure start` runs.',
   },
   dbPort: { type: 'integer', default: 5432, min: 1, max: 65_535, meaning: 'Port of the PostgreSQL server.' },
   dbUser: {
@@ -46,12 +47,11 @@ export const databasesConfig = {
     meaning: 'A row without a namespace is in the namespace with this prefix and the id of its team.',
   },
   reconcileInterval: {
+    // Claims have a setting of that name, too.
+    clusterOnly: true,
     type: 'duration',
     default: '30s',
     min: '1s',
-    flag: 'databases-reconcile-interval',
-    environment: 'RECONCILE_INTERVAL',
-    file: 'databasesReconcileInterval',
     meaning: 'All rows are read this often, in case a notification was lost.',
   },
   workerCount: { type: 'integer', default: 5, min: 1, max: 256, meaning: 'Resources that are worked on at once.' },
@@ -64,24 +64,7 @@ export const databasesConfig = {
   },
   backoffBase: { type: 'duration', default: '5s', min: '1ms', meaning: 'Delay before the first repeated try.' },
   backoffMax: { type: 'duration', default: '5m', min: '1ms', meaning: 'The longest delay between tries.' },
-  enableMetrics: { clusterOnly: true, type: 'boolean', default: true, meaning: 'Serve /metrics.' },
-  metricsPort: {
-    clusterOnly: true,
-    type: 'integer',
-    default: 9090,
-    min: 0,
-    max: 65_535,
-    meaning: 'Port of /metrics.',
-  },
-  enableHealthCheck: { clusterOnly: true, type: 'boolean', default: true, meaning: 'Serve /healthz and /readyz.' },
-  healthCheckPort: {
-    clusterOnly: true,
-    type: 'integer',
-    default: 8080,
-    min: 0,
-    max: 65_535,
-    meaning: 'Port of /healthz and /readyz.',
-  },
+  ...portConfig,
   ...leaderElectionConfig,
   ...logConfig,
 } as const satisfies Table

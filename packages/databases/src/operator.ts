@@ -16,7 +16,7 @@ export const databases = defineOperator({
   summary: 'Runs the databases operator: rows of PostgreSQL become databases that run in Kubernetes.',
   identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
   config: databasesConfig,
-  embedded: { watchAllNamespaces: true, enableMetrics: false, enableHealthCheck: false },
+  embedded: { dbHost: 'embedded', watchAllNamespaces: true, enableMetrics: false, enableHealthCheck: false },
   rbac: databasesRbac,
   setup(context) {
     const { settings } = context

@@ -61,6 +61,19 @@ export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason ?? 'aborted'))
 }
 
+/** The result of a promise; rejects at once if the signal aborts before. */
+export async function unlessAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(abortReason(signal))
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
 /** A signal that aborts with its parent or after `delay` milliseconds. Dispose of it when the work is done. */
 export function withTimeout(
   clock: Clock,

@@ -43,8 +43,15 @@ export interface ControlPlaneSettings {
     readonly identity: string
     readonly webhooks: HostedWebhooks
   }
+  /** Services that the host runs beside the control plane. Default: none. */
+  readonly services?: readonly HostedService[]
   /** Prints a line for people. */
   readonly say: (line: string) => void
+}
+
+/** A service of the process that hosts the control plane; it begins and ends with it. */
+export interface HostedService {
+  start(): Promise<{ stop(): Promise<void> }>
 }
 
 /** A control plane that this process hosts, or another process with the same data directory. */
@@ -88,12 +95,15 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
     clock: systemClock,
     log,
     start: async ({ address, former }) => {
+      // Beside the control plane, not after it.
+      const services = Promise.all((settings.services ?? []).map((service) => service.start()))
+      services.catch(() => undefined)
       const start = (port: number): Promise<ControlPlane> =>
         startControlPlane({ directory, port, log, ...(operators && { admitted: admitted.promise }) })
       const before = portOf(address ?? former?.url)
       const { server, plane } = await host({ ...settings, directory, start, before, isFixed: address !== undefined })
       hosted = plane.transportFor({ user: { name: OPERATOR.user, groups: OPERATOR.groups } })
-      return server
+      return withServices(server, services)
     },
     onChange: (membership) => {
       if (membership.state === 'taking over') say(`The host (pid ${membership.former.pid}) is gone: taking over.`)
@@ -121,6 +131,26 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
       await remote?.close()
       await member.close()
     },
+  }
+}
+
+/** The server, closed after its services. Rejects if one of them did not start. */
+async function withServices(
+  server: HostedServer,
+  starting: Promise<readonly { stop(): Promise<void> }[]>,
+): Promise<HostedServer> {
+  try {
+    const services = await starting
+    return {
+      ...server,
+      close: async () => {
+        await Promise.all(services.map((service) => service.stop()))
+        await server.close()
+      },
+    }
+  } catch (error) {
+    await server.close()
+    throw error
   }
 }
 

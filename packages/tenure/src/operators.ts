@@ -11,6 +11,7 @@ export interface OperatorEntry {
 export const operatorEntries: readonly OperatorEntry[] = [
   { name: 'applications', load: async () => (await import('@tenure/applications')).applications },
   { name: 'claims', load: async () => (await import('@tenure/claims')).claims },
+  { name: 'databases', load: async () => (await import('@tenure/databases')).databases },
   { name: 'lease-controllers', load: async () => (await import('@tenure/leases')).leaseControllers },
 ]
 

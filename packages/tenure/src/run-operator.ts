@@ -36,12 +36,16 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
         ownServers(),
       ],
       probes: standard.healthProbeBindAddress,
-      metricsAddress: standard.metricsBindAddress,
+      metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
       log: await createLogger({ level: logLevel, format: logFormat }),
       metrics: await createMetrics(),
     },
     signal,
   )
+}
+
+function metricsPort({ enableMetrics = false, metricsPort: port }: StandardSettings): string | undefined {
+  return enableMetrics && port !== undefined ? `:${port}` : undefined
 }
 
 /** The operator's table includes the settings of an HTTP server. */

@@ -3,6 +3,7 @@ import { asError, systemRandom } from '@tenure/kube'
 import { createLogger, createMetrics, defaultIdentity, runOperators } from '@tenure/runtime'
 import { defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { openControlPlane } from './control-plane.ts'
+import { HostedPostgres } from './hosted-postgres.ts'
 import { HostedWebhooks } from './hosted-webhooks.ts'
 import { operators } from './loaded-operators.ts'
 import { configVariables } from './run-operator.ts'
@@ -51,8 +52,16 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
   const ended = new AbortController()
   const identity = defaultIdentity(systemRandom)
   const webhooks = new HostedWebhooks(ended.signal)
+  const postgres = HostedPostgres.needed(settings, { directory: settings.data, log, say })
   const plane = await openControlPlane(
-    { directory: settings.data, port: settings.kubernetesPort, log, say, operators: { identity, webhooks } },
+    {
+      directory: settings.data,
+      port: settings.kubernetesPort,
+      log,
+      say,
+      operators: { identity, webhooks },
+      services: postgres instanceof HostedPostgres ? [postgres] : [],
+    },
     signal,
   )
   const stop = (): void => ended.abort(signal.reason)
@@ -75,10 +84,13 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
 
   async function runAll(): Promise<void> {
     const { host, port } = settings
+    const embedded = postgres instanceof HostedPostgres ? await postgres.settings(ended.signal) : {}
+    // An operator of rows cannot run without a server that has them.
+    const running = operators.filter(({ config }) => postgres !== 'unavailable' || config['dbHost'] === undefined)
     let isReady = false
     await runOperators(
       {
-        operators: operators.map((operator) => embeddedOperator(operator, settings)),
+        operators: running.map((operator) => embeddedOperator(operator, { ...settings, ...embedded })),
         transport: plane.transport,
         log,
         metrics: await createMetrics(),

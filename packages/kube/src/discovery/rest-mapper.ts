@@ -1,5 +1,5 @@
 import type { CallOptions } from '../client/api.ts'
-import { abortReason } from '../clock.ts'
+import { unlessAborted } from '../clock.ts'
 import { closest } from '../text/edit-distance.ts'
 import { discover } from './discovery.ts'
 import type { ApiGroups, ApiGroupVersion, ApiResource } from './discovery.ts'
@@ -111,18 +111,6 @@ export class RestMapper {
     } finally {
       if (generation === this.#generation) this.#reading = undefined
     }
-  }
-}
-
-async function unlessAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(abortReason(signal))
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -8,6 +8,7 @@ export {
   definitionConfig,
   leaderElectionConfig,
   logConfig,
+  portConfig,
   probeConfig,
   type StandardSettings,
   webhookConfig,

@@ -84,6 +84,28 @@ export const probeConfig = {
   },
 } as const satisfies Table
 
+/** The same for an operator whose ports are plain numbers. */
+export const portConfig = {
+  enableMetrics: { clusterOnly: true, type: 'boolean', default: true, meaning: 'Serve /metrics.' },
+  metricsPort: {
+    clusterOnly: true,
+    type: 'integer',
+    default: 9090,
+    min: 0,
+    max: 65_535,
+    meaning: 'Port of /metrics.',
+  },
+  enableHealthCheck: { clusterOnly: true, type: 'boolean', default: true, meaning: 'Serve /healthz and /readyz.' },
+  healthCheckPort: {
+    clusterOnly: true,
+    type: 'integer',
+    default: 8080,
+    min: 0,
+    max: 65_535,
+    meaning: 'Port of /healthz and /readyz.',
+  },
+} as const satisfies Table
+
 export const logConfig = {
   logLevel: {
     clusterOnly: true,
@@ -104,6 +126,11 @@ export const logConfig = {
 /** The settings that the manager itself reads, from every operator that has them. */
 export type StandardSettings = Partial<
   Values<
-    typeof leaderElectionConfig & typeof webhookConfig & typeof definitionConfig & typeof probeConfig & typeof logConfig
+    typeof leaderElectionConfig &
+      typeof webhookConfig &
+      typeof definitionConfig &
+      typeof probeConfig &
+      typeof portConfig &
+      typeof logConfig
   >
 >

@@ -1,4 +1,4 @@
-import type { Timer } from '@tenure/kube'
+import { type Timer, unlessAborted } from '@tenure/kube'
 import { isDeepEqual } from '@tenure/kube/model'
 import {
   ActionRunner,
@@ -67,6 +67,8 @@ class DatabaseController implements Component, DatabaseLeader {
   readonly #failing = new Set<string>()
   /** Rows that differ from what was read before, in an unknown order: they are read again before they are worked on. */
   readonly #outdated = new Set<string>()
+  /** Resolves with the first read of all rows. */
+  readonly #read = Promise.withResolvers<void>()
   #interval: Timer | undefined
   #endEvents: (() => void) | undefined
 
@@ -143,13 +145,15 @@ class DatabaseController implements Component, DatabaseLeader {
     return this.#feed.isListening
   }
 
-  async start(): Promise<void> {
+  /** Resolves once the rows were read: without them nothing is known. */
+  async start(signal: AbortSignal): Promise<void> {
     this.#options.onLeading(this)
     this.#runner.start()
     await this.#queue.start()
     this.#endEvents = this.#view.subscribe((namespace, name) => this.#onClusterEvent(namespace, name))
     this.#feed.start()
     this.#scheduleFullRead()
+    await unlessAborted(this.#read.promise, signal)
   }
 
   async stop(grace: number): Promise<void> {
@@ -191,6 +195,7 @@ class DatabaseController implements Component, DatabaseLeader {
       this.#enqueueNamesakes(row)
     }
     this.#onRows(rows)
+    this.#read.resolve()
   }
 
   #onRows(rows: readonly ResourceRow[]): void {
