@@ -22,8 +22,8 @@ import type { ResourceStore } from '../../postgres/resource-store.ts'
 import type { DatabaseMetrics } from '../../metrics.ts'
 import { planDeletion } from './deletion.ts'
 import { type ConvergePlan, planDatabase } from './plan.ts'
-import { errorReport, reportOf } from './report.ts'
-import { type Rollout, rolloutOf } from './rollout.ts'
+import { errorReport, reportOf } from './status.ts'
+import { type DatabaseRollout, rolloutOf } from './rollout.ts'
 import { isManaged, type RowTable } from './row-table.ts'
 import type { DatabaseState } from './state.ts'
 import type { DatabaseView } from './view.ts'
@@ -163,7 +163,7 @@ export class DatabaseWorker {
   /** Pods fail: the row says why, and the job fails once it was looked at often enough. */
   async #failing(
     row: ResourceRow,
-    rollout: Extract<Rollout, { state: 'failing' }>,
+    rollout: Extract<DatabaseRollout, { state: 'failing' }>,
     report: ResourceReport,
   ): Promise<Requeue | void> {
     const { clock, retry } = this.#options

@@ -56,7 +56,7 @@ export type DatabasePlan =
   | ConvergePlan
   | { readonly type: 'refuse'; readonly jobType: JobType; readonly reason: string }
 
-export interface PlanInput {
+export interface DatabasePlanInput {
   readonly row: ResourceRow
   readonly names: DatabaseNames
   readonly state: DatabaseState
@@ -64,7 +64,7 @@ export interface PlanInput {
 }
 
 /** Plans a row that is managed and not deleted. Pure, but for the password of a new database. */
-export function planDatabase({ names, random, row, state }: PlanInput): DatabasePlan {
+export function planDatabase({ names, random, row, state }: DatabasePlanInput): DatabasePlan {
   const jobType: JobType = row.observedGeneration === undefined ? 'create' : 'update'
   const refuse = (reason: string): DatabasePlan => ({ type: 'refuse', jobType, reason })
   if (row.problem !== undefined) return refuse(row.problem)
@@ -89,7 +89,7 @@ export function planDatabase({ names, random, row, state }: PlanInput): Database
   return own({ names, row, state, objects, config: wanted, notes: read.warnings })
 }
 
-interface OwnInput extends Omit<PlanInput, 'random'> {
+interface OwnInput extends Omit<DatabasePlanInput, 'random'> {
   readonly objects: DatabaseObjects
   readonly config: DatabaseConfig
   readonly notes: readonly string[]
@@ -144,7 +144,7 @@ function own({ config, names, notes, objects, row, state }: OwnInput): DatabaseP
 
 /** A StatefulSet that another program created keeps everything that the row does not name. */
 function adopt(
-  { names, row, state }: Omit<PlanInput, 'random'>,
+  { names, row, state }: Omit<DatabasePlanInput, 'random'>,
   live: NonNullable<DatabaseState['statefulSet']>,
   config: DatabaseConfig,
 ): DatabasePlan {

@@ -2,13 +2,13 @@ import type { Pod, StatefulSet } from '@tenure/kube/kinds'
 import { podFailureOf } from '@tenure/kube/model'
 
 /** How far a StatefulSet is. */
-export type Rollout =
+export type DatabaseRollout =
   | { readonly state: 'ready' }
   | { readonly state: 'progressing' }
   /** `reason` is a sentence for a person, with the reason of the kubelet or the scheduler in it. */
   | { readonly state: 'failing'; readonly reason: string }
 
-export function rolloutOf(statefulSet: StatefulSet | undefined, pods: readonly Pod[]): Rollout {
+export function rolloutOf(statefulSet: StatefulSet | undefined, pods: readonly Pod[]): DatabaseRollout {
   if (!statefulSet || statefulSet.metadata?.deletionTimestamp !== undefined) return { state: 'progressing' }
   const { metadata, spec, status } = statefulSet
   const wanted = spec?.replicas ?? 1

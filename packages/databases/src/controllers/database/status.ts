@@ -2,7 +2,7 @@ import type { ResourceReport, ResourceRow, RowStatus } from '../../api/rows.ts'
 import type { EngineName } from '../../engines/engine.ts'
 import type { DatabaseNames } from '../../config/names.ts'
 import { connectionInfo } from '../../objects/connection-info.ts'
-import type { Rollout } from './rollout.ts'
+import type { DatabaseRollout } from './rollout.ts'
 import type { DatabaseState } from './state.ts'
 
 export interface ReportInput {
@@ -10,7 +10,7 @@ export interface ReportInput {
   readonly names: DatabaseNames
   readonly engine: EngineName
   readonly state: DatabaseState
-  readonly rollout: Rollout
+  readonly rollout: DatabaseRollout
   readonly serviceName: string | undefined
   readonly secretName: string | undefined
 }
@@ -43,7 +43,7 @@ export function errorReport(row: ResourceRow, reason: string): ResourceReport {
 }
 
 /** `paused` is the platform's word, which stays until the platform resumes. */
-function statusOf(row: ResourceRow, { state }: Rollout): RowStatus {
+function statusOf(row: ResourceRow, { state }: DatabaseRollout): RowStatus {
   if (row.status === 'paused') return 'paused'
   if (state === 'ready') return 'active'
   if (state === 'failing') return 'error'
