@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databases, type DatabasesSettings } from '@tenure/databases'
 import type { TestPostgres } from '@tenure/databases/testing'
-import { isNotFound } from '@tenure/kube'
-import { Namespace, StatefulSet } from '@tenure/kube/kinds'
+import { isNotFound, type Kind, type Stored } from '@tenure/kube'
+import { Namespace, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube/kinds'
 import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import type { Floor, Running } from '../../floors/index.ts'
@@ -144,6 +144,35 @@ export class RunningDatabases {
     )
   }
 
+  /** The jobs of a row, as `type status`. */
+  async jobList(id: string): Promise<readonly string[]> {
+    return (await this.jobs(id)).map((job) => `${String(job['job_type'])} ${String(job['status'])}`)
+  }
+
+  async actions(id: string): Promise<readonly unknown[]> {
+    return (await this.audit(id)).map(({ action }) => action)
+  }
+
+  /** Changes columns as the platform does: SQL expressions by column. */
+  async update(id: string, columns: Readonly<Record<string, string>>): Promise<void> {
+    const assignments = Object.entries(columns).map(([column, value]) => `${column} = ${value}`)
+    await this.sql(`UPDATE resources SET ${assignments.join(', ')} WHERE id = ${id}`)
+  }
+
+  /** Replaces the config of a row. */
+  configure(id: string, config: object): Promise<void> {
+    return this.update(id, { config: quoted(JSON.stringify(config)) })
+  }
+
+  /** Waits until the row is an error with a reason that contains the text. */
+  untilError(id: string, reason: string): Promise<RowText> {
+    return this.until(`row ${id} is an error: ${reason}`, async () => {
+      const row = await this.row(id)
+      const { error } = (row['connection_info'] ?? {}) as { readonly error?: unknown }
+      return row['status'] === 'error' && typeof error === 'string' && error.includes(reason) ? row : undefined
+    })
+  }
+
   untilStatus(id: string, status: string): Promise<RowText> {
     return this.until(`row ${id} is ${status}`, async () => {
       const row = await this.row(id)
@@ -153,6 +182,64 @@ export class RunningDatabases {
 
   statefulSet(name: string) {
     return this.#floor.api.get(StatefulSet, { name, namespace: this.namespace })
+  }
+
+  /** The pods of a database, in the order of their names. */
+  async pods(name: string): Promise<readonly Stored<Pod>[]> {
+    const { items } = await this.#floor.api.list(Pod, { namespace: this.namespace, labelSelector: `app=${name}` })
+    return items.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name))
+  }
+
+  /** The volume claims of a database, in the order of their names. */
+  async claims(name: string): Promise<readonly Stored<PersistentVolumeClaim>[]> {
+    const { namespace } = this
+    const { items } = await this.#floor.api.list(PersistentVolumeClaim, { namespace, labelSelector: `app=${name}` })
+    return items.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name))
+  }
+
+  /** Whether an object of that name exists. */
+  async exists(kind: Kind, name: string): Promise<boolean> {
+    const { items } = await this.#floor.api.list(kind, { namespace: this.namespace })
+    return items.some(({ metadata }) => metadata.name === name)
+  }
+
+  /** A StatefulSet as another program makes it, with or without a volume for its data. */
+  async createStatefulSet(name: string, { hasVolume = true, image = 'redis:7.0-alpine' } = {}): Promise<void> {
+    const { api } = this.#floor
+    const { namespace } = this
+    const labels = { app: name }
+    const data = { name: 'data', mountPath: '/data' }
+    await api.create(StatefulSet, {
+      metadata: { name, namespace, labels },
+      spec: {
+        serviceName: `${name}-legacy`,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            containers: [
+              { name: 'redis', image, ports: [{ containerPort: 6379 }], ...(hasVolume && { volumeMounts: [data] }) },
+            ],
+          },
+        },
+        ...(hasVolume && {
+          volumeClaimTemplates: [
+            {
+              metadata: { name: 'data' },
+              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+            },
+          ],
+        }),
+      },
+    })
+    await this.until('its pod is ready', async () => (await this.statefulSet(name)).status?.readyReplicas === 1)
+  }
+
+  /** Waits until all rows were read that many times more, and everything that followed is done. */
+  async untilPasses(passes: number): Promise<void> {
+    const { clock } = this.#floor
+    const end = clock.monotonic() + (passes + 0.5) * this.#settings.reconcileInterval
+    await this.until('the passes are over', () => clock.monotonic() > end)
   }
 
   /** Waits in real time, in which the database answers; virtual time goes on meanwhile. */

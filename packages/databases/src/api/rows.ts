@@ -88,6 +88,14 @@ export type JobChange =
     }
   /** Adds log lines, and counts a failed try if `attempts` is given. */
   | { readonly type: 'progress'; readonly job: LiveJob; readonly log: readonly string[]; readonly attempts?: number }
+  /** A later change of desired state becomes part of the running job, whose tries are counted from the start. */
+  | {
+      readonly type: 'extend'
+      readonly job: LiveJob
+      readonly jobType: JobType
+      readonly changes: readonly FieldChange[]
+      readonly log: readonly string[]
+    }
   | { readonly type: 'complete'; readonly job: LiveJob; readonly log: readonly string[]; readonly audit: AuditAction }
   | { readonly type: 'fail'; readonly job: LiveJob; readonly log: readonly string[]; readonly error: string }
   /** A failure that is found before any work began: one failed job, at once. */

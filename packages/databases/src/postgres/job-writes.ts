@@ -25,6 +25,8 @@ export async function writeJob(context: JobWriteContext, change: JobChange): Pro
         log: change.log,
         ...(change.attempts !== undefined && { attempts: change.attempts }),
       })
+    case 'extend':
+      return extendJob(context, change)
     case 'complete': {
       const isOurs = await updateJob(context, change.job, { log: change.log, status: 'completed' })
       if (isOurs) await writeAudit(context, change.audit, change.job)
@@ -61,6 +63,19 @@ async function beginJob(
   )
   if (taken.count > 0) return true
   return (await insertJob(context, { type, status: 'running', details: { changes }, log })) !== undefined
+}
+
+async function extendJob(
+  { row, schema, transaction }: JobWriteContext,
+  { changes, job, jobType, log }: Extract<JobChange, { type: 'extend' }>,
+): Promise<boolean> {
+  const { count } = await transaction.query(
+    `UPDATE provisioning_jobs SET job_type = $2, generation = $3, details = $4, attempts = 0,
+       logs = right(coalesce(logs, '') || $5, ${MAX_LOG_CHARACTERS})${touched(schema)}
+     WHERE id = $1 AND resource_id = $6 AND status IN ${LIVE_STATUSES}`,
+    [job.id, jobType, row.generation, storableJson({ changes }), logText(log), row.id],
+  )
+  return count > 0
 }
 
 interface NewJob {

@@ -1,41 +1,21 @@
-import { asError, type Clock, fateOf, isConflict, type Random } from '@tenure/kube'
-import {
-  type Action,
-  type ActionRunner,
-  describeAction,
-  type Logger,
-  type Requeue,
-  type WorkContext,
-} from '@tenure/runtime'
-import type {
-  AuditAction,
-  FieldChange,
-  JobChange,
-  JobType,
-  LiveJob,
-  ResourceReport,
-  ResourceRow,
-} from '../../api/rows.ts'
-import type { DatabaseNames } from '../../config/names.ts'
+import { asError, type Clock, fateOf, type Random } from '@tenure/kube'
+import { type Action, type ActionRunner, type Logger, type Requeue, type WorkContext } from '@tenure/runtime'
+import type { JobChange, JobType, LiveJob, ResourceReport, ResourceRow } from '../../api/rows.ts'
+import { databaseNames, type DatabaseNames } from '../../config/names.ts'
 import { engineOf } from '../../engines/table.ts'
 import type { ResourceStore } from '../../postgres/resource-store.ts'
 import type { DatabaseMetrics } from '../../metrics.ts'
 import { planDeletion } from './deletion.ts'
+import { changeLine, changesOf, completedJob, isReported } from './job-changes.ts'
+import { mergedChanges, onlyReplicas } from './field-changes.ts'
 import { type ConvergePlan, planDatabase } from './plan.ts'
 import { errorReport, reportOf } from './status.ts'
+import { countsAsTry, retryDelay, type RetrySettings } from './retries.ts'
 import { type DatabaseRollout, rolloutOf } from './rollout.ts'
-import { isManaged, type RowTable } from './row-table.ts'
+import { isDeletionFinished, isManaged, type RowTable } from './row-table.ts'
 import type { DatabaseState } from './state.ts'
 import type { DatabaseView } from './view.ts'
 import { RESOURCE_ID_LABEL } from '../../api/names.ts'
-
-export interface RetrySettings {
-  /** Tries after which a job fails. */
-  readonly maxRetries: number
-  /** Milliseconds. */
-  readonly base: number
-  readonly max: number
-}
 
 export interface DatabaseWorkerOptions {
   readonly store: ResourceStore
@@ -49,13 +29,6 @@ export interface DatabaseWorkerOptions {
   readonly retry: RetrySettings
   /** Queues a row. */
   readonly enqueue: (id: string) => void
-}
-
-const AUDIT_ACTIONS: Readonly<Record<JobType, AuditAction>> = {
-  create: 'resource.created',
-  update: 'resource.updated',
-  scale: 'resource.scaled',
-  delete: 'resource.deleted',
 }
 
 /**
@@ -97,13 +70,14 @@ export class DatabaseWorker {
   async #reconcile(row: ResourceRow, context: WorkContext): Promise<Requeue | void> {
     const { rows, view } = this.#options
     const names = rows.names(row)
-    if (!isManaged(row)) return 'refused' in names ? undefined : await this.#observe(row, names)
-    if ('refused' in names)
-      return row.deletedAt === undefined ? await this.#refuse(row, 'create', names.refused) : await this.#deleted(row)
+    if (!isManaged(row)) return await this.#observe(row, names)
+    if ('refused' in names) return await this.#refuseNames(row, names.refused)
     const before = view.state(names, undefined)
     const owner = before.statefulSet?.metadata.labels?.[RESOURCE_ID_LABEL]
     const state = { ...before, rival: rows.rival(row, names, owner) }
     if (row.deletedAt !== undefined) return await this.#delete(row, names, state, context)
+    // The name is free soon: the end of that deletion brings this row back.
+    if (state.rival !== undefined && rows.get(state.rival)?.deletedAt !== undefined) return undefined
     const plan = planDatabase({ row, names, state, random: this.#options.random })
     if (plan.type === 'refuse') return await this.#refuse(row, plan.jobType, plan.reason)
     return await this.#converge(row, names, plan, context)
@@ -118,7 +92,7 @@ export class DatabaseWorker {
     const { runner, view } = this.#options
     const pending = runner.pending(row.id, plan.actions, context)
     let current: ResourceRow | undefined = row
-    if (pending.length > 0 && !row.job && !isReported(row)) current = await this.#begin(row, plan, pending)
+    if (pending.length > 0) current = await this.#openJob(row, plan, pending)
     if (!current) return undefined
     if (pending.length > 0) await runner.run(row.id, plan.actions, context)
     const state = view.state(names, undefined)
@@ -138,26 +112,46 @@ export class DatabaseWorker {
       return undefined
     }
     // The job of this change had failed, and a later try has succeeded: that is a job of its own.
-    if (!current.job && isReported(current) && current.observedGeneration !== current.generation)
-      current = await this.#begin(current, plan, [])
+    if (!current.job && isReported(current)) current = await this.#begin(current, plan, [])
     if (!current) return undefined
     const done = { ...report, observedGeneration: current.generation }
-    await this.#write(current, done, current.job && completed(current.job))
+    await this.#write(current, done, current.job && completedJob(current.job))
     return undefined
+  }
+
+  /** Before the first action: a change has a job, new or the one that the platform queued, or joins the one that runs. */
+  async #openJob(row: ResourceRow, plan: ConvergePlan, pending: readonly Action[]): Promise<ResourceRow | undefined> {
+    const { job } = row
+    if (job?.type === 'delete') {
+      const error = 'The resource is not deleted any more.'
+      const current = await this.#write(row, {}, { type: 'fail', job, log: [error], error })
+      return current && (await this.#begin(current, plan, pending))
+    }
+    if (job?.status === 'running')
+      return job.generation === row.generation ? row : await this.#extend(row, job, plan, pending)
+    return job || !isReported(row) ? await this.#begin(row, plan, pending) : row
   }
 
   /** Opens the job and shows that something happens, in one transaction. */
   async #begin(row: ResourceRow, plan: ConvergePlan, pending: readonly Action[]): Promise<ResourceRow | undefined> {
-    const drift: readonly FieldChange[] = pending.map((action) => ({
-      field: describeAction(action),
-      from: 'differs',
-      to: 'applied',
-    }))
-    const changes = plan.changes.length > 0 ? plan.changes : drift
+    const changes = changesOf(plan, pending)
     const log = [...changes.map(changeLine), ...plan.notes]
     const { jobType } = plan
     const status = jobType === 'create' ? 'provisioning' : 'updating'
     return await this.#write(row, row.status === 'paused' ? {} : { status }, { type: 'begin', jobType, changes, log })
+  }
+
+  async #extend(
+    row: ResourceRow,
+    job: LiveJob,
+    plan: ConvergePlan,
+    pending: readonly Action[],
+  ): Promise<ResourceRow | undefined> {
+    const later = changesOf(plan, pending)
+    const changes = mergedChanges(job.changes, later)
+    const jobType = job.type === 'scale' && !onlyReplicas(changes) ? 'update' : job.type
+    const log = [...later.map(changeLine), ...plan.notes]
+    return await this.#write(row, {}, { type: 'extend', job, jobType, changes, log })
   }
 
   /** Pods fail: the row says why, and the job fails once it was looked at often enough. */
@@ -175,7 +169,7 @@ export class DatabaseWorker {
     const now = clock.monotonic()
     const due = this.#checks.get(row.id)
     const attempts = job.attempts + (due !== undefined && now >= due ? 1 : 0)
-    if (due === undefined || now >= due) this.#checks.set(row.id, now + backoff(retry, attempts))
+    if (due === undefined || now >= due) this.#checks.set(row.id, now + retryDelay(retry, attempts))
     const wait = Math.max((this.#checks.get(row.id) ?? now) - now, 1)
     if (attempts > retry.maxRetries) {
       this.#checks.delete(row.id)
@@ -195,10 +189,7 @@ export class DatabaseWorker {
   ): Promise<Requeue | void> {
     const { runner, view } = this.#options
     const plan = planDeletion(row, state)
-    if (plan.isGone) {
-      view.forgetSecret(names)
-      return await this.#deleted(row)
-    }
+    if (plan.isGone) return await this.#deleted(row)
     let current: ResourceRow | undefined = row
     if (row.job?.type !== 'delete' && !isReported(row)) current = await this.#beginDeletion(row)
     if (!current) return undefined
@@ -220,12 +211,28 @@ export class DatabaseWorker {
   }
 
   async #deleted(row: ResourceRow): Promise<void> {
-    if (row.status === 'deleted' && row.observedGeneration === row.generation && !row.job) return
+    if (isDeletionFinished(row)) return
     let current: ResourceRow | undefined = row
     if (row.job?.type !== 'delete') current = await this.#beginDeletion(row)
     if (!current?.job) return
     const report = { status: 'deleted', observedGeneration: row.generation } as const
-    await this.#write(current, report, completed(current.job))
+    if (await this.#write(current, report, completedJob(current.job))) this.#enqueueNamesakes(row)
+  }
+
+  /** Another row may have waited for the name. */
+  #enqueueNamesakes(row: ResourceRow): void {
+    const { enqueue, rows } = this.#options
+    const names = rows.names(row)
+    if ('refused' in names) return
+    for (const id of rows.idsOf(names.namespace, names.name)) if (id !== row.id) enqueue(id)
+  }
+
+  /** A deleted row is finished unless it has a database that the operator may not touch. */
+  async #refuseNames(row: ResourceRow, reason: string): Promise<void> {
+    if (row.deletedAt === undefined) return await this.#refuse(row, 'create', reason)
+    const names = databaseNames(row, '')
+    const isGone = 'refused' in names || planDeletion(row, this.#options.view.state(names, undefined)).isGone
+    return isGone ? await this.#deleted(row) : await this.#refuse(row, 'delete', reason)
   }
 
   /** A row that cannot be carried out: one failed job for each generation and reason. */
@@ -235,7 +242,14 @@ export class DatabaseWorker {
   }
 
   /** Status and connection of a database that another program manages. */
-  async #observe(row: ResourceRow, names: DatabaseNames): Promise<void> {
+  async #observe(row: ResourceRow, names: DatabaseNames | { readonly refused: string }): Promise<void> {
+    const { job } = row
+    if (job?.status === 'running') {
+      const error = `The resource is ${row.lifecycleMode} now, and not managed any more.`
+      await this.#write(row, {}, { type: 'fail', job, log: [error], error })
+      return
+    }
+    if ('refused' in names) return
     const engine = engineOf(row.type)
     const state = this.#options.view.state(names, undefined)
     const { pods, statefulSet } = state
@@ -253,7 +267,7 @@ export class DatabaseWorker {
   async #failed(id: string, error: Error): Promise<void> {
     const { retry, rows } = this.#options
     const row = rows.get(id)
-    if (!row?.job || isConflict(error) || isDatabaseFailure(error)) return
+    if (!row?.job || !countsAsTry(error)) return
     const { job } = row
     const attempts = job.attempts + 1
     const report = errorReport(row, error.message)
@@ -281,25 +295,4 @@ export class DatabaseWorker {
     enqueue(row.id)
     return undefined
   }
-}
-
-/** The failure of this generation is known to its owner: later tries go on without another job. */
-function isReported({ generation, lastJob }: ResourceRow): boolean {
-  return lastJob?.status === 'failed' && lastJob.generation === generation
-}
-
-function completed(job: LiveJob): JobChange {
-  return { type: 'complete', job, log: ['done'], audit: AUDIT_ACTIONS[job.type] }
-}
-
-function changeLine({ field, from, to }: FieldChange): string {
-  return `${field}: ${from === undefined ? '' : `${JSON.stringify(from)} → `}${JSON.stringify(to)}`
-}
-
-function backoff({ base, max }: RetrySettings, attempts: number): number {
-  return Math.min(base * 2 ** attempts, max)
-}
-
-function isDatabaseFailure(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('TENURE_DB_')
 }

@@ -1,5 +1,13 @@
 import type { KubeObject, Stored } from '@tenure/kube'
-import { ConfigMap, PersistentVolumeClaim, PodDisruptionBudget, Secret, Service, StatefulSet } from '@tenure/kube/kinds'
+import {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+} from '@tenure/kube/kinds'
 import { type Actions, remove } from '@tenure/runtime'
 import { RESOURCE_ID_LABEL } from '../../api/names.ts'
 import type { ResourceRow } from '../../api/rows.ts'
@@ -17,7 +25,9 @@ export function planDeletion(row: ResourceRow, state: DatabaseState): DeletionPl
   const isOwn = <T extends KubeObject>(object: Stored<T> | undefined): object is Stored<T> =>
     object?.metadata.labels?.[RESOURCE_ID_LABEL] === row.id
   const services = [clientService, headlessService].filter(isOwn)
-  const claims = deletesData(row) && !isTaken(row, state) ? state.claims : []
+  // A row that never had a database must not delete the data that an earlier one of its name left.
+  const hadData = isOwn(statefulSet) || row.resourceName !== undefined || row.observedGeneration !== undefined
+  const claims = deletesData(row) && hadData && !isTaken(row, state) ? state.claims : []
   const pods = isTaken(row, state) ? [] : state.pods
   const actions: Actions = [
     isOwn(statefulSet) && remove(StatefulSet, statefulSet),
@@ -26,6 +36,12 @@ export function planDeletion(row: ResourceRow, state: DatabaseState): DeletionPl
     isOwn(podDisruptionBudget) && remove(PodDisruptionBudget, podDisruptionBudget),
     // The pods read the Secret until they are gone.
     pods.length === 0 && isOwn(secret) && remove(Secret, secret),
+    // A StatefulSet that was to be recreated has left its pods behind.
+    ...pods
+      .filter(
+        ({ metadata }) => metadata.ownerReferences === undefined && metadata.labels?.[RESOURCE_ID_LABEL] === row.id,
+      )
+      .map((pod) => remove(Pod, pod)),
     ...claims.map((claim) => remove(PersistentVolumeClaim, claim)),
   ]
   const isGone =

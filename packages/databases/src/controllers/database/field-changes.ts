@@ -40,6 +40,23 @@ export function fieldChanges({
   return changes.filter(({ from, to }) => to !== undefined && !isDeepEqual(from, to))
 }
 
+/** The changes of a job that a later change joins: each field from its first value to its last. */
+export function mergedChanges(earlier: readonly FieldChange[], later: readonly FieldChange[]): readonly FieldChange[] {
+  const merged = [...earlier]
+  for (const change of later) {
+    // Settings are lists of the lines that go and come, so they do not continue each other.
+    const index = change.field === 'settings' ? -1 : merged.findIndex(({ field }) => field === change.field)
+    const first = merged[index]
+    if (first) merged[index] = { ...change, from: first.from }
+    else merged.push(change)
+  }
+  return merged.filter(({ from, to }) => !isDeepEqual(from, to))
+}
+
+export function onlyReplicas(changes: readonly FieldChange[]): boolean {
+  return changes.every(({ field }) => field === 'replicas')
+}
+
 function sizeOf(statefulSet: StatefulSet | undefined): unknown {
   return statefulSet && dataTemplate(statefulSet)?.spec?.resources?.requests?.['storage']
 }

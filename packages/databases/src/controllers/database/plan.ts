@@ -31,7 +31,7 @@ import { credentialsOf, secretDataOf } from '../../objects/credentials.ts'
 import { databaseObjects, type DatabaseObjects } from '../../objects/database-objects.ts'
 import { objectNames } from '../../objects/names.ts'
 import { type StorageGrowth, storagePlan } from '../../objects/storage-plan.ts'
-import { fieldChanges } from './field-changes.ts'
+import { fieldChanges, onlyReplicas } from './field-changes.ts'
 import type { DatabaseState } from './state.ts'
 
 /** The label by which the StatefulSet controller tells pods of one revision from those of another. */
@@ -82,9 +82,12 @@ export function planDatabase({ names, random, row, state }: DatabasePlanInput): 
     if (problem !== undefined) return refuse(problem)
   }
   if (live && isLegacy(live) && (hasVolumes(live) || !wanted.migrate)) return adopt({ names, row, state }, live, wanted)
-  const lost = passwordProblem(state, wanted, names)
+  // The password of an earlier database of that name is not this row's.
+  const isOwnSecret = state.deletedSecret?.metadata.labels?.[RESOURCE_ID_LABEL] === row.id
+  const secret = state.secret ?? (isOwnSecret ? state.deletedSecret : undefined)
+  const lost = secret ? undefined : passwordProblem(state, wanted, names)
   if (lost !== undefined) return refuse(lost)
-  const credentials = credentialsOf(ENGINES[wanted.engine], secretDataOf(state.secret) ?? state.deletedSecret, random)
+  const credentials = credentialsOf(ENGINES[wanted.engine], secretDataOf(secret), random)
   const objects = databaseObjects({ ...names, resourceId: row.id, config: wanted, credentials })
   return own({ names, row, state, objects, config: wanted, notes: read.warnings })
 }
@@ -133,7 +136,7 @@ function own({ config, names, notes, objects, row, state }: OwnInput): DatabaseP
   return {
     type: 'converge',
     config,
-    jobType: row.job?.type ?? jobTypeOf(row, state, changes),
+    jobType: jobTypeOf(row, state, changes),
     changes,
     notes,
     actions,
@@ -165,7 +168,7 @@ function adopt(
   return {
     type: 'converge',
     config,
-    jobType: row.job?.type ?? jobTypeOf(row, state, changes),
+    jobType: jobTypeOf(row, state, changes),
     changes,
     notes: adoption.warnings,
     actions: [
@@ -184,9 +187,11 @@ function withPause(row: ResourceRow, config: DatabaseConfig): DatabaseConfig {
 }
 
 function jobTypeOf(row: ResourceRow, { statefulSet }: DatabaseState, changes: readonly FieldChange[]): JobType {
+  // The platform may have queued the job.
+  if (row.job && row.job.type !== 'delete') return row.job.type
   if (row.observedGeneration === undefined) return 'create'
   if (!statefulSet || changes.length === 0) return 'update'
-  return changes.every(({ field }) => field === 'replicas') ? 'scale' : 'update'
+  return onlyReplicas(changes) ? 'scale' : 'update'
 }
 
 function versionProblem(live: StatefulSet, config: DatabaseConfig): string | undefined {
@@ -201,8 +206,8 @@ function versionProblem(live: StatefulSet, config: DatabaseConfig): string | und
 
 /** PostgreSQL and MariaDB keep their first password in the data, so a new Secret would not open it. */
 function passwordProblem(state: DatabaseState, config: DatabaseConfig, { name }: DatabaseNames): string | undefined {
-  const { claims, deletedSecret, secret } = state
-  if (secret || deletedSecret || ENGINES[config.engine].isReplicated || claims.length === 0) return undefined
+  const { claims } = state
+  if (ENGINES[config.engine].isReplicated || claims.length === 0) return undefined
   const { secret: secretName } = objectNames(name)
   return (
     `The volume claim ${claims[0]?.metadata.name} of an earlier database exists, and the Secret ${secretName} with its password ` +

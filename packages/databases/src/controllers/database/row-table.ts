@@ -70,7 +70,10 @@ export class RowTable {
 
   /** The row that has the name before this one does: the one with the lowest id, unless another owns the objects. */
   rival(row: ResourceRow, names: DatabaseNames, owner: string | undefined): string | undefined {
-    const ids = this.idsOf(names.namespace, names.name).filter((id) => isManaged(this.#rows.get(id)))
+    const ids = this.idsOf(names.namespace, names.name).filter((id) => {
+      const other = this.#rows.get(id)
+      return isManaged(other) && !isDeletionFinished(other)
+    })
     if (owner === row.id) return undefined
     if (owner !== undefined && ids.includes(owner)) return owner
     const [first] = ids.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
@@ -87,6 +90,16 @@ export class RowTable {
     const ids = key === undefined ? undefined : this.#byName.get(key)
     if (ids?.delete(row.id) && ids.size === 0 && key !== undefined) this.#byName.delete(key)
   }
+}
+
+/** Nothing is left to do for a row that says so. */
+export function isDeletionFinished(row: ResourceRow | undefined): boolean {
+  return (
+    row?.deletedAt !== undefined &&
+    row.status === 'deleted' &&
+    row.observedGeneration === row.generation &&
+    row.job === undefined
+  )
 }
 
 /** The operator creates, changes and deletes the objects of these rows only. */

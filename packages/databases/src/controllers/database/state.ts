@@ -9,7 +9,6 @@ import type {
   Service,
   StatefulSet,
 } from '@tenure/kube/kinds'
-import type { SecretData } from '../../objects/credentials.ts'
 
 /** The objects of one database in the cluster, as the caches show them. */
 export interface DatabaseState {
@@ -20,12 +19,12 @@ export interface DatabaseState {
   readonly clientService: Stored<Service> | undefined
   readonly headlessService: Stored<Service> | undefined
   readonly podDisruptionBudget: Stored<PodDisruptionBudget> | undefined
-  /** Pods with the label `app=<name>`. */
+  /** Pods of a StatefulSet of that name, also of one that is gone. */
   readonly pods: readonly Stored<Pod>[]
-  /** Volume claims with the label `app=<name>`. */
+  /** Volume claims of a StatefulSet of that name, also of one that is gone. */
   readonly claims: readonly Stored<PersistentVolumeClaim>[]
-  /** The data of the Secret if it was deleted while this process watched; the server still has that password. */
-  readonly deletedSecret: SecretData | undefined
+  /** The Secret if it was deleted while this process watched; the server still has that password. */
+  readonly deletedSecret: Stored<Secret> | undefined
   /** The id of an earlier row with the same name in the same namespace. */
   readonly rival: string | undefined
 }

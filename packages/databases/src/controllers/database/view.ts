@@ -13,7 +13,6 @@ import type { Informer, Informers } from '@tenure/runtime'
 import { LRUCache } from 'lru-cache'
 import { APP_LABEL, MANAGED_BY_LABEL, OPERATOR } from '../../api/names.ts'
 import type { DatabaseNames } from '../../config/names.ts'
-import { type SecretData, secretDataOf } from '../../objects/credentials.ts'
 import { objectNames } from '../../objects/names.ts'
 import type { DatabaseState } from './state.ts'
 
@@ -32,8 +31,8 @@ export class DatabaseView {
   readonly #budgets: Informer<PodDisruptionBudget>
   readonly #pods: Informer<Pod>
   readonly #claims: Informer<PersistentVolumeClaim>
-  /** Data of Secrets that were deleted while this process watched, by `namespace/name`. */
-  readonly #deletedSecrets = new LRUCache<string, SecretData>({ max: MAX_DELETED_SECRETS })
+  /** Secrets that were deleted while this process watched, by `namespace/name`. */
+  readonly #deletedSecrets = new LRUCache<string, Stored<Secret>>({ max: MAX_DELETED_SECRETS })
 
   constructor(informers: Informers) {
     const managed = { labelSelector: MANAGED_SELECTOR }
@@ -78,8 +77,10 @@ export class DatabaseView {
       clientService: this.#services.cache.get({ name: names.clientService, namespace }),
       headlessService: this.#services.cache.get({ name: names.headlessService, namespace }),
       podDisruptionBudget: this.#budgets.cache.get({ name: names.podDisruptionBudget, namespace }),
-      pods: this.#pods.cache.byIndex(DATABASE_INDEX, `${namespace}/${name}`),
-      claims: this.#claims.cache.byIndex(DATABASE_INDEX, `${namespace}/${name}`),
+      pods: this.#pods.cache.byIndex(DATABASE_INDEX, `${namespace}/${name}`).filter((pod) => isDatabasePod(pod, name)),
+      claims: this.#claims.cache
+        .byIndex(DATABASE_INDEX, `${namespace}/${name}`)
+        .filter(({ metadata }) => withoutOrdinal(metadata.name).endsWith(`-${name}`)),
       deletedSecret: this.#deletedSecrets.get(secretKey),
       rival,
     }
@@ -94,8 +95,7 @@ export class DatabaseView {
       }),
       this.#statefulSets.subscribe(({ object }) => onChange(object.metadata.namespace ?? '', object.metadata.name)),
       this.#secrets.subscribe(({ object, type }) => {
-        const data = type === 'deleted' ? secretDataOf(object) : undefined
-        if (data) this.#deletedSecrets.set(`${object.metadata.namespace}/${object.metadata.name}`, data)
+        if (type === 'deleted') this.#deletedSecrets.set(`${object.metadata.namespace}/${object.metadata.name}`, object)
       }),
       ...[this.#secrets, this.#configMaps, this.#services, this.#budgets, this.#pods, this.#claims].map((informer) =>
         onDatabaseEvent(informer as unknown as Informer<KubeObject>, onChange),
@@ -103,11 +103,20 @@ export class DatabaseView {
     ]
     return () => ends.forEach((end) => end())
   }
+}
 
-  /** Forgets the password of a database whose deletion is finished. */
-  forgetSecret({ name, namespace }: DatabaseNames): void {
-    this.#deletedSecrets.delete(`${namespace}/${objectNames(name).secret}`)
-  }
+/** Another program may give the same label to pods of its own. */
+function isDatabasePod({ metadata }: Stored<Pod>, name: string): boolean {
+  if (withoutOrdinal(metadata.name) !== name) return false
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true)
+  // A StatefulSet that is recreated leaves its pods without an owner for a moment.
+  if (!controller) return metadata.labels?.[MANAGED_BY_LABEL] === OPERATOR
+  return controller.kind === 'StatefulSet' && controller.name === name
+}
+
+/** Empty if the name has no ordinal. */
+function withoutOrdinal(name: string): string {
+  return /^(.+)-\d+$/.exec(name)?.[1] ?? ''
 }
 
 function onDatabaseEvent(
