@@ -1,3 +1,4 @@
 // Output of commands for people.
 export { durationInWords, fromNow, roughDuration } from './durations.ts'
+export { assignSetValue } from './set-values.ts'
 export { table } from './table.ts'
