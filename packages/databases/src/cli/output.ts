@@ -1,0 +1,177 @@
+import { fromNow, table } from '@tenure/runtime/cli'
+import { asJsonObject, isJsonObject, type JsonObject } from '@tenure/kube/model'
+import type { ResourceRow } from '../api/rows.ts'
+import type { DbCliContext, DbCliOptions } from './context.ts'
+import { dbArgumentError } from './failures.ts'
+import type { AuditRecord, JobRecord } from './platform-rows.ts'
+
+const FORMATS = ['table', 'json'] as const
+export type DbOutputFormat = (typeof FORMATS)[number]
+
+/** Keys that the operator writes. Others may hold passwords of another program, and are not shown. */
+const CONNECTION_KEYS = [
+  'host',
+  'port',
+  'service_name',
+  'replicas',
+  'ready_replicas',
+  'pod_ips',
+  'secret_name',
+  'error',
+]
+const CREDENTIAL_KEYS = ['secret_name', 'secret_namespace']
+/** A config key with such a name should not be there; its value is not shown. */
+const SECRET_KEY = /pass|secret|token|credential/i
+const HIDDEN = '<hidden>'
+
+export function dbFormatOf({ output = 'table' }: DbCliOptions): DbOutputFormat {
+  const format = FORMATS.find((candidate) => candidate === output)
+  if (format) return format
+  throw dbArgumentError(`${JSON.stringify(output)} is not an output format: use ${FORMATS.join(' or ')}.`)
+}
+
+/** A row for programs, in the words of the table. No value is a password. */
+export function rowForOutput(row: ResourceRow): JsonObject {
+  return {
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    team: row.teamName ?? null,
+    status: row.status,
+    lifecycle_mode: row.lifecycleMode,
+    k8s_namespace: row.namespace ?? null,
+    k8s_resource_name: row.resourceName ?? null,
+    config: withoutSecrets(row.config),
+    connection_info: picked(row.connectionInfo, CONNECTION_KEYS),
+    credentials: picked(row.credentials, CREDENTIAL_KEYS),
+    generation: row.generation,
+    observed_generation: row.observedGeneration ?? null,
+    deleted_at: row.deletedAt ?? null,
+  }
+}
+
+export function writeRows({ write, warn }: DbCliContext, format: DbOutputFormat, rows: readonly ResourceRow[]): void {
+  if (format === 'json') return write(JSON.stringify(rows.map(rowForOutput)))
+  if (rows.length === 0) return warn('No databases found.')
+  const cells = rows.map((row) => [
+    row.name,
+    row.teamName ?? '-',
+    row.type,
+    row.status,
+    ready(row),
+    row.namespace ?? '-',
+    text(row.connectionInfo['error']) ?? '',
+  ])
+  write(table(['NAME', 'TEAM', 'TYPE', 'STATUS', 'READY', 'NAMESPACE', 'MESSAGE'], cells))
+}
+
+/** The outcome of a command that changed a row. */
+export function writeOutcome({ write }: DbCliContext, format: DbOutputFormat, row: ResourceRow): void {
+  if (format === 'json') return write(JSON.stringify(rowForOutput(row)))
+  write(`database ${row.name} is ${row.status}${row.status === 'active' ? ` at ${address(row)}` : ''}`)
+  const command = row.status === 'active' ? passwordCommand(row) : undefined
+  if (command !== undefined) write(`To get its password:  ${command}`)
+}
+
+export interface RowHistory {
+  readonly jobs: readonly JobRecord[]
+  readonly audit: readonly AuditRecord[]
+}
+
+export function writeDetails(
+  context: DbCliContext,
+  format: DbOutputFormat,
+  row: ResourceRow,
+  { audit, jobs }: RowHistory,
+): void {
+  const { clock, write } = context
+  if (format === 'json') {
+    const history = { jobs: jobs.map(jobForOutput), audit: audit.map(auditForOutput) }
+    return write(JSON.stringify({ ...rowForOutput(row), ...history }))
+  }
+  const reason = text(row.connectionInfo['error'])
+  const pairs = [
+    ['ID', row.id],
+    ['NAME', row.name],
+    ['TEAM', row.teamName ?? '-'],
+    ['TYPE', row.type],
+    ['STATUS', reason === undefined ? row.status : `${row.status}: ${reason}`],
+    ['MODE', row.lifecycleMode],
+    ['NAMESPACE', row.namespace ?? '-'],
+    ['READY', ready(row)],
+    ['ADDRESS', address(row)],
+    ['PASSWORD', passwordCommand(row) ?? '-'],
+    ...Object.entries(withoutSecrets(row.config)).map(([key, value]) => ['CONFIG', `${key}=${plain(value)}`]),
+  ]
+  const [first = [], ...rest] = pairs
+  write(table(first, rest))
+  const relative = (time: number | null): string => (time === null ? '-' : fromNow(time, clock.now()))
+  if (jobs.length > 0) {
+    const cells = jobs.map((job) => [
+      job.id,
+      job.type,
+      job.status,
+      relative(job.completedAt ?? job.startedAt),
+      job.error ?? '',
+    ])
+    write(`\n${table(['JOB', 'TYPE', 'STATUS', 'WHEN', 'MESSAGE'], cells)}`)
+  }
+  if (audit.length === 0) return
+  const cells = audit.map(({ action, details, timestamp }) => [action, relative(timestamp), changesOf(details)])
+  write(`\n${table(['AUDIT', 'WHEN', 'CHANGES'], cells)}`)
+}
+
+function jobForOutput({ completedAt, error, id, logs, startedAt, status, type }: JobRecord): JsonObject {
+  const times = { started_at: timestampOf(startedAt), completed_at: timestampOf(completedAt) }
+  return { id, job_type: type, status, error_message: error, logs, ...times }
+}
+
+function auditForOutput({ action, details, timestamp }: AuditRecord): JsonObject {
+  return { action, changes: changeList(details), timestamp: timestampOf(timestamp) }
+}
+
+/** `replicas: 1 → 3`. Rows of other programs have no changes in this form. */
+function changesOf(details: unknown): string {
+  const changes = changeList(details).map(({ field, from, to }) =>
+    from === undefined ? `${plain(field)}: ${plain(to)}` : `${plain(field)}: ${plain(from)} → ${plain(to)}`,
+  )
+  return changes.join(', ') || (text(asJsonObject(details)['error']) ?? '')
+}
+
+function changeList(details: unknown): readonly JsonObject[] {
+  const { changes } = asJsonObject(details)
+  return Array.isArray(changes) ? changes.filter(isJsonObject) : []
+}
+
+function ready({ connectionInfo }: ResourceRow): string {
+  const { ready_replicas: readyReplicas, replicas } = connectionInfo
+  return replicas === undefined ? '-' : `${plain(readyReplicas)}/${plain(replicas)}`
+}
+
+function address({ connectionInfo: { host, port } }: ResourceRow): string {
+  return typeof host === 'string' ? `${host}:${plain(port)}` : '-'
+}
+
+function passwordCommand({ credentials }: ResourceRow): string | undefined {
+  const { secret_name: name, secret_namespace: namespace } = credentials
+  if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
+  return `kubectl get secret ${name} -n ${namespace} -o jsonpath='{.data.password}' | base64 -d`
+}
+
+function withoutSecrets(value: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      if (SECRET_KEY.test(key)) return [key, HIDDEN]
+      return [key, isJsonObject(item) ? withoutSecrets(item) : item]
+    }),
+  )
+}
+
+function picked(value: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)))
+}
+
+const timestampOf = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString()
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '-'))
