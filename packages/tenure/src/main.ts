@@ -44,6 +44,7 @@ await commands('lease', 'show and change the leases of objects', async () =>
 await commands('claim', 'take a claim, or run a command with one', async () =>
   (await import('./claim.ts')).claimCommand(),
 )
+await commands('db', 'create, show and change databases', async () => (await import('./db.ts')).dbCommand())
 
 /** A command with commands of its own, which are loaded only if they are named. */
 async function commands(name: string, summary: string, load: () => Promise<Command>): Promise<void> {
