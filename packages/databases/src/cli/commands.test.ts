@@ -15,6 +15,10 @@ function urlOf({ address }: Pick<StoreFixture, 'address'>): string {
   return `postgres://${user}:${password?.reveal()}@${host}:${port}/${database}`
 }
 
+function db(fixture: StoreFixture, words: readonly string[], options: DbCliOptions = {}) {
+  return runDbCommand({ DATABASE_URL: urlOf(fixture) }, words, options)
+}
+
 describe.skipIf(flavor === undefined)('the commands on a database without an operator', () => {
   let server: TestPostgres
 
@@ -22,10 +26,6 @@ describe.skipIf(flavor === undefined)('the commands on a database without an ope
     server = await TestPostgres.start(flavor ?? 'system')
   }, 60_000)
   afterAll(() => server.stop(), 60_000)
-
-  function db(fixture: StoreFixture, words: readonly string[], options: DbCliOptions = {}) {
-    return runDbCommand({ DATABASE_URL: urlOf(fixture) }, words, options)
-  }
 
   test.each(PLATFORM_SCHEMA_NAMES)('rows are written to tables of the shape %s', async (schema) => {
     const fixture = await StoreFixture.create(server, schema)
