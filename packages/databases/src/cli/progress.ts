@@ -44,7 +44,7 @@ export async function waitForChange(
       isDown = true
     }
     if (!isDown && isSettled(latest, options.generation)) return latest
-    if (!isHinted && !display.hasJob && deadline.elapsed > HINT_AFTER_MS) {
+    if (!isHinted && !display.hasShown && deadline.elapsed > HINT_AFTER_MS) {
       isHinted = true
       warn('No operator has taken up the change yet. Is npm start, or tenure databases, running on this database?')
     }
@@ -113,15 +113,16 @@ class JobDisplay {
     if (before && isLive) this.#shown.set(before.id, before)
   }
 
-  get hasJob(): boolean {
-    return this.#shown.size > 0
+  /** Something showed that an operator works on the row. */
+  get hasShown(): boolean {
+    return this.#shown.size > 0 || this.#reason !== undefined
   }
 
   show(jobs: readonly JobRecord[], row: ResourceRow): void {
     for (const job of jobs.toReversed()) if (BigInt(job.id) >= this.#firstId) this.#showJob(job)
     const error = row.connectionInfo['error']
     const reason = typeof error === 'string' ? error : undefined
-    if (reason !== undefined && reason !== this.#reason && row.job) this.#warn(`  waiting: ${printable(reason)}`)
+    if (reason !== undefined && reason !== this.#reason && !isOver(row)) this.#warn(`  waiting: ${printable(reason)}`)
     this.#reason = reason
   }
 
@@ -135,6 +136,10 @@ class JobDisplay {
     if (before?.status !== job.status && isFinished(job)) this.#warn(`${job.type} job ${job.id} ${job.status}`)
   }
 }
+
+/** A reason is the job's own message then. */
+const isOver = ({ job, lastJob, generation }: ResourceRow): boolean =>
+  !job && lastJob?.status === 'failed' && lastJob.generation === generation
 
 const isFinished = ({ status }: JobRecord): boolean => status !== 'pending' && status !== 'running'
 
