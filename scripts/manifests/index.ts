@@ -3,6 +3,7 @@ import { leaseControllerDefinition } from '@tenure/leases'
 
 import { applicationsEntries } from './applications.ts'
 import { claimsDeploymentEntries, claimsRoleEntries } from './claims.ts'
+import { databasesEntries } from './databases.ts'
 import { leaseAdmissionEntries, leaseControllersEntries } from './lease-controllers.ts'
 import { manifest, type Manifest } from './manifest.ts'
 
@@ -15,6 +16,7 @@ export function manifests(): readonly Manifest[] {
     manifest('deploy/applications.yaml', applicationsEntries()),
     manifest('packages/claims/config/rbac/role.yaml', claimsRoleEntries()),
     manifest('packages/claims/config/manager/deployment.yaml', claimsDeploymentEntries()),
+    manifest('deploy/databases.yaml', databasesEntries()),
     manifest('deploy/lease-controllers.yaml', leaseControllersEntries()),
     manifest('deploy/lease-admission.yaml', leaseAdmissionEntries()),
   ]

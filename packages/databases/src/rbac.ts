@@ -1,6 +1,5 @@
 import {
   ConfigMap,
-  Event,
   Lease,
   Namespace,
   PersistentVolumeClaim,
@@ -13,7 +12,9 @@ import {
 import { type OperatorRbac, rule, ruleForName } from '@tenure/runtime'
 import { LEADER_LEASE } from './api/names.ts'
 
-const READ_VERBS = ['get', 'list', 'watch']
+/** The caches. Nothing is read one by one. */
+const READ_VERBS = ['list', 'watch']
+/** The API server demands create for an apply that creates. */
 const APPLY_VERBS = [...READ_VERBS, 'create', 'patch', 'delete']
 
 /** Rows name their namespaces, so the rules hold in all of them. */
@@ -27,11 +28,8 @@ export const databasesRbac: OperatorRbac = {
     // Passwords are created once and never changed.
     rule(Secret, [...READ_VERBS, 'create', 'delete']),
     rule(PersistentVolumeClaim, [...READ_VERBS, 'patch', 'delete']),
+    // A failing pod holds up the rollout of an adopted StatefulSet that is OrderedReady.
     rule(Pod, [...READ_VERBS, 'delete']),
   ],
-  namespace: [
-    rule(Event, ['create', 'patch']),
-    rule(Lease, ['create']),
-    ruleForName(Lease, LEADER_LEASE, ['get', 'update']),
-  ],
+  namespace: [rule(Lease, ['create']), ruleForName(Lease, LEADER_LEASE, ['get', 'update'])],
 }

@@ -1,0 +1,110 @@
+import { databasesConfig, databasesRbac } from '@tenure/databases'
+import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
+
+import type { Entry } from './manifest.ts'
+import { bindingFor, roleFor } from './rbac.ts'
+import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
+
+const NAME = 'nest-controller'
+const NAMESPACE = 'nest-system'
+const HEALTH_PORT = databasesConfig.healthCheckPort.default
+const METRICS_PORT = databasesConfig.metricsPort.default
+
+const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
+const here = { name: NAME, namespace: NAMESPACE, labels }
+const everywhere = { name: NAME, labels }
+
+/** The databases operator for a cluster, with its RBAC, Deployment and Service. */
+export function databasesEntries(): readonly Entry[] {
+  const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
+  const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here }
+  return [
+    {
+      comment: [
+        'The databases operator: two replicas; one leads, the other takes over.',
+        '',
+        '  kubectl create namespace nest-system',
+        '  kubectl -n nest-system create secret generic nest-db-credentials --from-file=password=<file>',
+        '  kubectl apply -f deploy/databases.yaml',
+        '',
+        "Set DB_HOST, DB_USER and DB_NAME to the platform's PostgreSQL. The user needs the right to alter its tables at the",
+        'first start, which adds columns, an index and a trigger.',
+      ],
+      object: namespace,
+    },
+    { object: account },
+    {
+      comment: [
+        'Rows name their namespaces, so the rules hold in all of them. Kubernetes cannot limit a rule to namespaces with a',
+        'prefix: the operator does that (NAMESPACE_PREFIX).',
+      ],
+      object: roleFor(everywhere, databasesRbac.cluster ?? []),
+    },
+    { object: bindingFor(everywhere, here) },
+    { comment: ['What it does at home: stand for election.'], object: roleFor(here, databasesRbac.namespace ?? []) },
+    { object: bindingFor(here, here) },
+    { object: deployment() },
+    { comment: ['Metrics.'], object: service() },
+  ]
+}
+
+const probe = (path: string) => ({ httpGet: { path, port: 'health' } })
+
+function deployment(): Deployment {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: here,
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: NAME } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: NAME,
+          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+          securityContext: restrictedPod,
+          containers: [
+            {
+              name: 'controller',
+              image: 'tenure:latest',
+              imagePullPolicy: 'IfNotPresent',
+              args: ['databases'],
+              env: [
+                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+                { name: 'DB_HOST', value: 'postgresql.nest-system.svc.cluster.local' },
+                { name: 'DB_PORT', value: '5432' },
+                { name: 'DB_USER', value: 'nest' },
+                {
+                  name: 'DB_PASSWORD',
+                  valueFrom: { secretKeyRef: { name: 'nest-db-credentials', key: 'password' } },
+                },
+                { name: 'DB_NAME', value: 'nest' },
+                { name: 'IN_CLUSTER', value: 'true' },
+                { name: 'LOG_LEVEL', value: 'info' },
+                { name: 'RECONCILE_INTERVAL', value: '30s' },
+              ],
+              ports: [
+                { name: 'health', containerPort: HEALTH_PORT },
+                { name: 'metrics', containerPort: METRICS_PORT },
+              ],
+              livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 30 },
+              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
+              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+              securityContext: restrictedContainer,
+            },
+          ],
+        },
+      },
+    },
+  }
+}
+
+function service(): Service {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: here,
+    spec: { selector: { app: NAME }, ports: [{ name: 'metrics', port: METRICS_PORT, targetPort: 'metrics' }] },
+  }
+}
