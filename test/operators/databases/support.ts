@@ -6,6 +6,7 @@ import { Namespace, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube
 import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import type { Floor, Running } from '../../floors/index.ts'
+import { createStorageClass, provideVolumes, removeVolumes, TEST_CLASS } from './volumes.ts'
 
 /** Real milliseconds that a test waits for a state. */
 const MAX_WAIT_MS = 120_000
@@ -54,6 +55,7 @@ export class RunningDatabases {
     postgres: TestPostgres,
     options: RunDatabasesOptions = {},
   ): Promise<RunningDatabases> {
+    if (floor.name === 'cluster') await createStorageClass(floor)
     const address = await postgres.createDatabase(options.schema ?? '')
     const settings: DatabasesSettings = {
       ...defaultValues(databases.config),
@@ -96,6 +98,7 @@ export class RunningDatabases {
     await this.#floor.api.delete(Namespace, { name: this.namespace }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })
+    if (this.#floor.name === 'cluster') await removeVolumes(this.#floor, this.namespace)
   }
 
   /** Ends the operator only. */
@@ -115,10 +118,11 @@ export class RunningDatabases {
     columns: Readonly<Record<string, string>> = {},
   ): Promise<string> {
     await this.sql(`INSERT INTO teams (id, name) VALUES (1, 'payments') ON CONFLICT DO NOTHING`)
+    const placed = this.#floor.name === 'cluster' ? { storage_class: TEST_CLASS, ...config } : config
     const extra = Object.entries(columns)
     const [row] = await this.sql(
       `INSERT INTO resources (name, resource_type_id, team_id, config${extra.map(([column]) => `, ${column}`).join('')})
-       VALUES (${quoted(name)}, (SELECT id FROM resource_types WHERE name = ${quoted(type)}), 1, ${quoted(JSON.stringify(config))}${extra
+       VALUES (${quoted(name)}, (SELECT id FROM resource_types WHERE name = ${quoted(type)}), 1, ${quoted(JSON.stringify(placed))}${extra
          .map(([, value]) => `, ${value}`)
          .join('')})
        RETURNING id::text AS id`,
@@ -250,6 +254,7 @@ export class RunningDatabases {
       if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<R, undefined | null | false>
       if (Date.now() > end) throw new Error(`${this.#floor.name}: Not reached within ${MAX_WAIT_MS / 1_000} s: ${what}`)
       await delay(LOOK_INTERVAL_MS)
+      if (this.#floor.name === 'cluster') await provideVolumes(this.#floor, this.namespace)
       if (this.#floor.name === 'in process') await this.#floor.pass(2 * LOOK_INTERVAL_MS)
     }
   }

@@ -1,0 +1,50 @@
+import { isAlreadyExists } from '@tenure/kube'
+import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
+import type { Floor } from '../../floors/index.ts'
+
+/** The class of the claims on a cluster, whose nodes are simulated and provide no volumes. */
+export const TEST_CLASS = 'tenure-databases'
+
+/** A growing class, for which the test itself makes the volumes. */
+export async function createStorageClass({ api }: Floor): Promise<void> {
+  try {
+    await api.create(StorageClass, {
+      metadata: { name: TEST_CLASS },
+      provisioner: 'kubernetes.io/no-provisioner',
+      allowVolumeExpansion: true,
+      volumeBindingMode: 'Immediate',
+    })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+/** Makes a volume for every claim in the namespace that waits for one, as a provisioner does. */
+export async function provideVolumes({ api }: Floor, namespace: string): Promise<void> {
+  const { items } = await api.list(PersistentVolumeClaim, { namespace })
+  for (const { metadata, spec } of items.filter(({ spec: claim }) => !claim?.volumeName)) {
+    const { name, uid } = metadata
+    try {
+      await api.create(PersistentVolume, {
+        metadata: { name: `pv-${uid}` },
+        spec: {
+          accessModes: ['ReadWriteOnce'],
+          capacity: { storage: spec?.resources?.requests?.['storage'] ?? '1Gi' },
+          claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid },
+          hostPath: { path: `/tmp/${uid}` },
+          persistentVolumeReclaimPolicy: 'Retain',
+          ...(spec?.storageClassName !== undefined && { storageClassName: spec.storageClassName }),
+        },
+      })
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+}
+
+/** Deletes the volumes of a namespace. */
+export async function removeVolumes({ api }: Floor, namespace: string): Promise<void> {
+  const { items } = await api.list(PersistentVolume)
+  for (const { metadata, spec } of items)
+    if (spec?.claimRef?.namespace === namespace) await api.delete(PersistentVolume, { name: metadata.name })
+}
