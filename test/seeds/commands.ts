@@ -120,3 +120,138 @@ export const claimController = {
   -H 'Content-Type: application/json' \\
   -d '{"ttl":"2m"}'`,
 }
+
+/** From the document "NEST Kubernetes Controller"; `go run` is `npm run tenure`. */
+export const nestController = {
+  exports: `export DB_HOST=localhost
+export DB_PORT=5432
+export DB_USER=nest
+export DB_PASSWORD=your-password
+export DB_NAME=nest
+export IN_CLUSTER=false
+export KUBECONFIG=~/.kube/config
+export LOG_LEVEL=debug`,
+  run: 'npm run -s tenure -- databases',
+  healthz: 'curl http://localhost:8080/healthz',
+  readyz: 'curl http://localhost:8080/readyz',
+  metrics: 'curl http://localhost:9090/metrics',
+  defaults: {
+    DB_HOST: 'localhost',
+    DB_PORT: '5432',
+    DB_USER: 'nest',
+    DB_NAME: 'nest',
+    DB_SSL_MODE: 'disable',
+    IN_CLUSTER: 'true',
+    WATCH_ALL_NAMESPACES: 'false',
+    NAMESPACE_PREFIX: 'nest-team-',
+    RECONCILE_INTERVAL: '30s',
+    WORKER_COUNT: '5',
+    MAX_RETRIES: '3',
+    BACKOFF_BASE: '5s',
+    BACKOFF_MAX: '5m',
+    LOG_LEVEL: 'info',
+    LOG_FORMAT: 'json',
+    ENABLE_METRICS: 'true',
+    METRICS_PORT: '9090',
+    ENABLE_HEALTH_CHECK: 'true',
+    HEALTH_CHECK_PORT: '8080',
+  },
+  deployment: `apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: nest-controller
+  namespace: nest-system
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: nest-controller
+rules:
+- apiGroups: [""]
+  resources: ["namespaces", "pods"]
+  verbs: ["get", "list", "watch"]
+- apiGroups: ["apps"]
+  resources: ["statefulsets"]
+  verbs: ["get", "list", "watch", "create", "update", "patch", "delete"]
+- apiGroups: [""]
+  resources: ["services", "persistentvolumeclaims"]
+  verbs: ["get", "list", "watch", "create", "update", "patch", "delete"]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: nest-controller
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: nest-controller
+subjects:
+- kind: ServiceAccount
+  name: nest-controller
+  namespace: nest-system
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: nest-controller
+  namespace: nest-system
+spec:
+  replicas: 1
+  selector:
+    matchLabels:
+      app: nest-controller
+  template:
+    metadata:
+      labels:
+        app: nest-controller
+    spec:
+      serviceAccountName: nest-controller
+      containers:
+      - name: controller
+        image: nest/k8s-controller:latest
+        env:
+        - name: DB_HOST
+          value: "postgresql.nest-system.svc.cluster.local"
+        - name: DB_PORT
+          value: "5432"
+        - name: DB_USER
+          value: "nest"
+        - name: DB_PASSWORD
+          valueFrom:
+            secretKeyRef:
+              name: nest-db-credentials
+              key: password
+        - name: DB_NAME
+          value: "nest"
+        - name: IN_CLUSTER
+          value: "true"
+        - name: LOG_LEVEL
+          value: "info"
+        - name: RECONCILE_INTERVAL
+          value: "30s"
+        ports:
+        - containerPort: 8080
+          name: health
+        - containerPort: 9090
+          name: metrics
+        livenessProbe:
+          httpGet:
+            path: /healthz
+            port: health
+          initialDelaySeconds: 10
+          periodSeconds: 30
+        readinessProbe:
+          httpGet:
+            path: /readyz
+            port: health
+          initialDelaySeconds: 5
+          periodSeconds: 10
+        resources:
+          requests:
+            cpu: 100m
+            memory: 128Mi
+          limits:
+            cpu: 500m
+            memory: 512Mi
+`,
+}
