@@ -66,10 +66,10 @@ test("the document's manifest is valid, and its container has settings that the 
   const manifest = loadAll(readFileSync(path.join(root, 'deploy/databases.yaml'), 'utf8')) as readonly KubeObject[]
   const ours = containerOf(manifest)
   expect(ours).toMatchObject({
-    ports: expect.arrayContaining(theirs?.ports ?? []),
+    ports: expect.arrayContaining([...(theirs?.ports ?? [])]),
     livenessProbe: theirs?.livenessProbe,
     readinessProbe: theirs?.readinessProbe,
-    env: expect.arrayContaining(theirs?.env ?? []),
+    env: expect.arrayContaining([...(theirs?.env ?? [])]),
   })
   expect(manifest.find(({ kind }) => kind === 'Deployment')).toMatchObject({
     metadata: { namespace: 'nest-system' },

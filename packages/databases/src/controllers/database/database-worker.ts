@@ -96,7 +96,7 @@ export class DatabaseWorker {
     if (!current) return undefined
     if (pending.length > 0) await runner.run(row.id, plan.actions, context)
     const state = view.state(names, undefined)
-    const rollout = rolloutOf(state.statefulSet, state.pods)
+    const rollout = rolloutOf(state.statefulSet, state.pods, this.#options.clock.now())
     const { config, secretName, serviceName } = plan
     const report = reportOf({ row: current, names, engine: config.engine, state, rollout, secretName, serviceName })
     if (rollout.state === 'failing') return await this.#failing(current, rollout, report)
@@ -109,7 +109,8 @@ export class DatabaseWorker {
       runner.pending(row.id, rest.actions, context).length === 0
     if (!isDone) {
       await this.#write(current, report)
-      return undefined
+      const after = rollout.state === 'progressing' ? rollout.recheckAfter : undefined
+      return after === undefined ? undefined : { requeueAfter: after }
     }
     // The job of this change had failed, and a later try has succeeded: that is a job of its own.
     if (!current.job && isReported(current)) current = await this.#begin(current, plan, [])
@@ -254,7 +255,7 @@ export class DatabaseWorker {
     const state = this.#options.view.state(names, undefined)
     const { pods, statefulSet } = state
     if (!statefulSet || !engine || row.deletedAt !== undefined) return
-    const rollout = rolloutOf(statefulSet, pods)
+    const rollout = rolloutOf(statefulSet, pods, this.#options.clock.now())
     const secretName = state.secret?.metadata.name
     const serviceName = statefulSet.spec?.serviceName
     const report = reportOf({ row, names, engine: engine.name, state, rollout, secretName, serviceName })

@@ -8,10 +8,10 @@ import {
   Service,
   StatefulSet,
 } from '@tenure/kube/kinds'
-import type { Random } from '@tenure/kube'
+import { type Random, type Stored, TenureError } from '@tenure/kube'
 import { podFailureOf } from '@tenure/kube/model'
 import { type Actions, apply, create, patch, remove } from '@tenure/runtime'
-import { RESOURCE_ID_LABEL } from '../../api/names.ts'
+import { MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../../api/names.ts'
 import type { FieldChange, JobType, ResourceRow } from '../../api/rows.ts'
 import type { DatabaseConfig } from '../../config/database-config.ts'
 import type { DatabaseNames } from '../../config/names.ts'
@@ -117,7 +117,7 @@ function own({ config, names, notes, objects, row, state }: OwnInput): DatabaseP
   })
   const actions: Actions = [
     create(Namespace, objects.namespace),
-    create(Secret, objects.secret),
+    create(Secret, objects.secret, { adopt: refuseForeignSecret }),
     apply(ConfigMap, objects.configMap),
     apply(Service, objects.headlessService),
     apply(Service, objects.clientService),
@@ -179,6 +179,16 @@ function adopt(
     serviceName: adoption.serviceName,
     secretName: adoption.secretName,
   }
+}
+
+/** A Secret without the operator's label is not in its cache, and its password may be any. */
+function refuseForeignSecret({ metadata }: { readonly metadata: Stored<Secret>['metadata'] }): Error | undefined {
+  if (metadata.labels?.[MANAGED_BY_LABEL] === OPERATOR) return undefined
+  return new TenureError(
+    'TENURE_DATABASE_SECRET_TAKEN',
+    `The Secret ${metadata.name} exists and is not managed by the operator. Delete it; or, if it has the password of this ` +
+      `database, label it ${MANAGED_BY_LABEL}=${OPERATOR}.`,
+  )
 }
 
 /** A paused database has no pods and keeps its volumes. */
