@@ -117,9 +117,15 @@ function own({ config, names, notes, objects, row, state }: OwnInput): DatabaseP
   })
   const actions: Actions = [
     create(Namespace, objects.namespace),
-    create(Secret, objects.secret, { adopt: refuseForeignSecret }),
+    create(Secret, objects.secret, state.deletedSecret ? {} : { adopt: refuseForeignSecret }),
+    // It may only have lost the label by which the operator sees it; then it has the right password already.
+    state.secret === undefined &&
+      state.deletedSecret !== undefined &&
+      apply(Secret, { apiVersion: 'v1', kind: 'Secret', metadata: objects.secret.metadata ?? {} }),
     apply(ConfigMap, objects.configMap),
+    foreignPorts(state.headlessService, objects.headlessService),
     apply(Service, objects.headlessService),
+    foreignPorts(state.clientService, objects.clientService),
     apply(Service, objects.clientService),
     ...growth(storage, state),
     // The pods go on without their StatefulSet until the next one, which has the new size, takes them over.
@@ -231,6 +237,14 @@ function growth(storage: StorageGrowth | undefined, { claims }: DatabaseState): 
     const claim = claims.find(({ metadata }) => metadata.name === name)
     return claim && patch(PersistentVolumeClaim, claim, { spec: { resources: { requests: { storage: to } } } })
   })
+}
+
+/** Apply keeps ports that another writer has added or renumbered, and the API server refuses two of one name. */
+function foreignPorts(live: DatabaseState['clientService'], { spec }: Service): Actions[number] {
+  const ports = spec?.ports ?? []
+  const numbers = new Set(ports.map(({ port }) => port))
+  const isForeign = live?.spec?.ports?.some(({ port }) => !numbers.has(port)) ?? false
+  return live !== undefined && isForeign && patch(Service, live, { spec: { ports } })
 }
 
 function budgetActions(

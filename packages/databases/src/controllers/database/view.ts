@@ -124,8 +124,11 @@ function onDatabaseEvent(
   onChange: (namespace: string, name?: string) => void,
 ): () => void {
   return informer.subscribe(({ object }) => {
-    const app = object.metadata.labels?.[APP_LABEL]
-    if (app !== undefined) onChange(object.metadata.namespace ?? '', app)
+    const { labels, name, namespace = '' } = object.metadata
+    const app = labels?.[APP_LABEL]
+    // Another writer may have taken the label away: the name still tells.
+    const names = app === undefined ? [name, name.replace(/-[^-]+$/, '')] : [app]
+    for (const database of names) onChange(namespace, database)
   })
 }
 
