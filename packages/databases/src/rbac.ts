@@ -12,7 +12,7 @@ import {
 import { type OperatorRbac, rule, ruleForName } from '@tenure/runtime'
 import { LEADER_LEASE } from './api/names.ts'
 
-/** The caches. Nothing is read one by one. */
+/** The caches. */
 const READ_VERBS = ['list', 'watch']
 /** The API server demands create for an apply that creates. */
 const APPLY_VERBS = [...READ_VERBS, 'create', 'patch', 'delete']
@@ -25,8 +25,8 @@ export const databasesRbac: OperatorRbac = {
     rule(Service, APPLY_VERBS),
     rule(ConfigMap, APPLY_VERBS),
     rule(PodDisruptionBudget, APPLY_VERBS),
-    // Passwords are created once and never changed.
-    rule(Secret, [...READ_VERBS, 'create', 'delete']),
+    // Passwords are created once and never changed; labels are, and a Secret of another program is looked at.
+    rule(Secret, ['get', ...READ_VERBS, 'create', 'patch', 'delete']),
     rule(PersistentVolumeClaim, [...READ_VERBS, 'patch', 'delete']),
     // A failing pod holds up the rollout of an adopted StatefulSet that is OrderedReady.
     rule(Pod, [...READ_VERBS, 'delete']),

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { databasesRbac } from '@tenure/databases'
 import { postgresFlavors, TestPostgres } from '@tenure/databases/testing'
-import { type KubeObject, systemClock, type Transport } from '@tenure/kube'
+import { type KubeObject, mergePatch, systemClock, type Transport } from '@tenure/kube'
+import { Secret } from '@tenure/kube/kinds'
 import { Discovery, type PolicyRule, runOperators } from '@tenure/runtime'
 import { loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -98,6 +99,18 @@ describe.skipIf(flavor === undefined)('the roles of the databases operator', { t
     await operator.untilStatus(id, 'active')
     await set(id, { replicas: 1, storage_size: '2Gi' })
     await operator.untilStatus(id, 'active')
+
+    // A Secret without its labels gets them again, and one of another program is looked at.
+    const { namespace } = operator
+    const credentials = { name: 'cache-credentials', namespace }
+    await floor.api.patch(Secret, credentials, mergePatch({ metadata: { labels: { 'managed-by': null } } }))
+    await operator.until('the Secret has its label', async () => {
+      const { metadata } = await floor.api.get(Secret, credentials)
+      return metadata.labels?.['managed-by'] !== undefined
+    })
+    await floor.api.create(Secret, { metadata: { name: 'other-credentials', namespace } })
+    const other = await operator.insert('other', 'redis')
+    await operator.until('the job has failed', async () => (await operator.jobs(other))[0]?.['status'] === 'failed')
 
     // The Lease is renewed.
     await floor.pass(30_000)
