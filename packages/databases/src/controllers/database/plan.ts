@@ -16,7 +16,7 @@ import type { FieldChange, JobType, ResourceRow } from '../../api/rows.ts'
 import type { DatabaseConfig } from '../../config/database-config.ts'
 import type { DatabaseNames } from '../../config/names.ts'
 import { readDatabaseConfig } from '../../config/read-config.ts'
-import { ENGINES } from '../../engines/table.ts'
+import { ENGINES, layoutOf, supportedVersions } from '../../engines/table.ts'
 import { versionChange } from '../../engines/version.ts'
 import {
   adopted,
@@ -29,7 +29,7 @@ import {
 } from '../../objects/adoption.ts'
 import { credentialsOf, secretDataOf } from '../../objects/credentials.ts'
 import { databaseObjects, type DatabaseObjects } from '../../objects/database-objects.ts'
-import { objectNames } from '../../objects/names.ts'
+import { labelsOf, objectNames } from '../../objects/names.ts'
 import { type StorageGrowth, storagePlan } from '../../objects/storage-plan.ts'
 import { fieldChanges, onlyReplicas } from './field-changes.ts'
 import type { DatabaseState } from './state.ts'
@@ -82,12 +82,17 @@ export function planDatabase({ names, random, row, state }: DatabasePlanInput): 
     if (problem !== undefined) return refuse(problem)
   }
   if (live && isLegacy(live) && (hasVolumes(live) || !wanted.migrate)) return adopt({ names, row, state }, live, wanted)
+  const engine = ENGINES[wanted.engine]
+  if (!layoutOf(engine, wanted.major))
+    return refuse(
+      `The StatefulSet ${names.name} runs ${wanted.image}. Supported versions of ${engine.title} are ${supportedVersions(engine)}.`,
+    )
   // The password of an earlier database of that name is not this row's.
   const isOwnSecret = state.deletedSecret?.metadata.labels?.[RESOURCE_ID_LABEL] === row.id
   const secret = state.secret ?? (isOwnSecret ? state.deletedSecret : undefined)
   const lost = secret ? undefined : passwordProblem(state, wanted, names)
   if (lost !== undefined) return refuse(lost)
-  const credentials = credentialsOf(ENGINES[wanted.engine], secretDataOf(secret), random)
+  const credentials = credentialsOf(engine, secretDataOf(secret), random)
   const objects = databaseObjects({ ...names, resourceId: row.id, config: wanted, credentials })
   return own({ names, row, state, objects, config: wanted, notes: read.warnings })
 }
@@ -158,8 +163,8 @@ function adopt(
   config: DatabaseConfig,
 ): DatabasePlan {
   const jobType = row.observedGeneration === undefined ? 'create' : 'update'
-  const desired = databaseObjects({ ...names, resourceId: row.id, config, credentials: {} }).statefulSet
-  const adoption = adopted(live, desired, config)
+  // Its version may be one that the operator would not create, so nothing else is rendered.
+  const adoption = adopted(live, { metadata: { ...names, labels: labelsOf(names.name, row.id) } }, config)
   if ('refused' in adoption) return { type: 'refuse', jobType, reason: adoption.refused }
   const storage = storagePlan(live, state.claims, config)
   if ('refused' in storage) return { type: 'refuse', jobType, reason: storage.refused }
