@@ -22,6 +22,10 @@ export interface RunDatabasesOptions {
   /** Statements that make the tables of a platform. Default: the operator makes them. */
   readonly schema?: string
   readonly onStep?: StepHook
+  /** Whether the operator takes part in an election. Default false. */
+  readonly isElected?: boolean
+  /** Gives the address at which the operator reaches the database. Default: the server's own. */
+  readonly through?: (address: RunningDatabases['address']) => Promise<RunningDatabases['address']>
 }
 
 /** The databases operator with a database of its own, on a floor. Rows are written as the platform would. */
@@ -34,6 +38,7 @@ export class RunningDatabases {
   readonly namespace: string
   metrics: Metrics
   #running: Running | undefined
+  #isElected = false
 
   private constructor(
     floor: Floor,
@@ -57,10 +62,11 @@ export class RunningDatabases {
   ): Promise<RunningDatabases> {
     if (floor.name === 'cluster') await createStorageClass(floor)
     const address = await postgres.createDatabase(options.schema ?? '')
+    const reached = (await options.through?.(address)) ?? address
     const settings: DatabasesSettings = {
       ...defaultValues(databases.config),
-      dbHost: address.host,
-      dbPort: address.port,
+      dbHost: reached.host,
+      dbPort: reached.port,
       dbUser: address.user,
       dbPassword: address.password?.reveal(),
       dbName: address.database,
@@ -72,6 +78,7 @@ export class RunningDatabases {
       ...options.settings,
     }
     const running = new RunningDatabases(floor, postgres, address, settings, await createMetrics())
+    running.#isElected = options.isElected ?? false
     await running.run(options.onStep)
     return running
   }
@@ -81,7 +88,7 @@ export class RunningDatabases {
     this.metrics = await createMetrics()
     this.#running = await this.#floor.runOperators({
       operators: [configure(databases, this.#settings)],
-      leaderElection: false,
+      ...(!this.#isElected && { leaderElection: false }),
       metrics: this.metrics,
       ...(onStep && { onStep }),
     })
@@ -99,6 +106,12 @@ export class RunningDatabases {
       if (!isNotFound(error)) throw error
     })
     if (this.#floor.name === 'cluster') await removeVolumes(this.#floor, this.namespace)
+  }
+
+  /** Another replica of the operator. */
+  runReplica(onStep?: StepHook): Promise<Running> {
+    const operators = [configure(databases, this.#settings)]
+    return this.#floor.runOperators({ operators, ...(onStep && { onStep }) })
   }
 
   /** Ends the operator only. */
