@@ -1,4 +1,4 @@
-import { asError, type Clock, fateOf, type Random } from '@tenure/kube'
+import { asError, type Clock, fateOf, isConflict, type Random } from '@tenure/kube'
 import { type Action, type ActionRunner, type Logger, type Requeue, type WorkContext } from '@tenure/runtime'
 import type { JobChange, JobType, LiveJob, ResourceReport, ResourceRow } from '../../api/rows.ts'
 import { databaseNames, type DatabaseNames } from '../../config/names.ts'
@@ -16,6 +16,9 @@ import { isDeletionFinished, isManaged, type RowTable } from './row-table.ts'
 import type { DatabaseState } from './state.ts'
 import type { DatabaseView } from './view.ts'
 import { RESOURCE_ID_LABEL } from '../../api/names.ts'
+
+/** Milliseconds. */
+const CONFLICT_RETRY_MS = 50
 
 export interface DatabaseWorkerOptions {
   readonly store: ResourceStore
@@ -62,6 +65,8 @@ export class DatabaseWorker {
     try {
       return await this.#reconcile(row, context)
     } catch (error) {
+      // Another writer was faster. The cache shows its write already, so there is nothing to wait for.
+      if (isConflict(error)) return { requeueAfter: CONFLICT_RETRY_MS }
       if (!context.signal.aborted) await this.#failed(id, asError(error))
       throw error
     }
