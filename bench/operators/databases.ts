@@ -1,0 +1,270 @@
+import type { Client, KubeObject, Stored } from '@tenure/kube'
+import { systemClock, systemRandom } from '@tenure/kube'
+import { ConfigMap, Namespace, Secret, Service, StatefulSet } from '@tenure/kube/kinds'
+import { isDeepEqual } from '@tenure/kube/model'
+import { silentLogger } from '@tenure/runtime'
+import { connectDatabase } from '../../packages/databases/src/postgres/connection.ts'
+import type { Database } from '../../packages/databases/src/postgres/database.ts'
+import { ResourceStore } from '../../packages/databases/src/postgres/resource-store.ts'
+import { rssMb } from '../control-plane/processes.ts'
+import { connect, inParallel } from '../programs/cluster.ts'
+import type { Row } from '../rows.ts'
+import type { OperatorContext } from './applications.ts'
+import { DATABASES_AT_ONCE, DatabasesOperator, type Platform } from './databases-operator.ts'
+import { pause, quantile } from './operator-process.ts'
+
+const INSERTED = 1_000
+const CHANGES = 200
+const MANY = 10_000
+const WRITERS = 32
+const WRITES_PER_SECOND = 500
+const WRITING_SECONDS = 20
+const WRITTEN_ROWS = 1_000
+
+/** Measures the databases operator as a process on a real cluster, with the system's PostgreSQL. */
+export async function databaseRows(context: OperatorContext): Promise<readonly Row[]> {
+  return await withOperator(context, async (operator, client) => {
+    const { say } = context
+    const inserted = await insertAtOnce(operator, client)
+    say(`  ${INSERTED} databases after ${Math.round(inserted.ours)} ms`)
+    const late = await changedRows(operator, client, inserted.namespace)
+    say('  changes measured')
+    const writes = await platformWrites(operator)
+    say('  writes of the platform measured')
+    return [
+      {
+        what: `${INSERTED} resources inserted at once, until all StatefulSets exist`,
+        unit: 'ms',
+        ours: inserted.ours,
+        peer: inserted.bare,
+        bound: { on: 'ratio', is: 'at most', limit: 1.5 },
+      },
+      atMost('changed row to StatefulSet, p50', 'ms', quantile(late, 0.5), 25),
+      atMost('… p99', 'ms', quantile(late, 0.99), 100),
+      {
+        what: `platform's writes, ${WRITERS} writers, ${WRITES_PER_SECOND}/s, p99; right: without the trigger`,
+        unit: 'ms',
+        ours: quantile(writes.ours, 0.99),
+        peer: quantile(writes.bare, 0.99),
+        bound: { on: 'ratio', is: 'at most', limit: 1.2 },
+      },
+    ]
+  })
+}
+
+/** The same with 10,000 managed rows, none of which changes. */
+export async function manyDatabaseRows(context: OperatorContext): Promise<readonly Row[]> {
+  return await withOperator(context, async (operator, client) => {
+    const namespace = await newNamespace(client)
+    await operator.insert(MANY, 'many', namespace)
+    await operator.untilStatus('active', MANY, namespace)
+    context.say(`  ${MANY} databases are active`)
+    await pause(5_000)
+    const pass = await fullPass(operator)
+    const rss = rssMb([operator.pid])
+    await client.delete(Namespace, { name: namespace })
+    return [
+      atMost(`full pass over ${MANY} unchanged rows`, 'ms', pass.took, 1_000),
+      atMost('… queries', '', pass.queries, 5),
+      atMost(`RSS with ${MANY} managed rows`, 'MB', rss, 250),
+    ]
+  })
+}
+
+async function withOperator(
+  { kubeconfig }: OperatorContext,
+  measure: (operator: DatabasesOperator, client: Client) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const { client, transport } = await connect(kubeconfig)
+  const operator = await DatabasesOperator.start(kubeconfig)
+  try {
+    return await measure(operator, client)
+  } finally {
+    await operator.stop()
+    await transport.close()
+  }
+}
+
+async function insertAtOnce(
+  operator: DatabasesOperator,
+  client: Client,
+): Promise<{ readonly ours: number; readonly bare: number; readonly namespace: string }> {
+  const namespace = await newNamespace(client)
+  const existing = untilStatefulSets(client, namespace)
+  const began = performance.now()
+  await operator.insert(INSERTED, 'db', namespace)
+  await existing
+  const ours = performance.now() - began
+  await operator.untilStatus('active', INSERTED, namespace)
+  const objects = await objectsOf(client, namespace, 'db-1')
+  const other = await newNamespace(client)
+  const created = untilStatefulSets(client, other)
+  const start = performance.now()
+  await inParallel(INSERTED, DATABASES_AT_ONCE, async (index) => {
+    for (const { kind, object } of objects) {
+      const name = (object.metadata.name ?? '').replace('db-1', `bare-${index}`)
+      const { labels } = object.metadata
+      await client.create(kind, { ...object, metadata: { name, namespace: other, ...(labels && { labels }) } })
+    }
+  })
+  await created
+  const bare = performance.now() - start
+  await client.delete(Namespace, { name: other })
+  return { ours, bare, namespace }
+}
+
+/** The objects of one database, as a client would create them. */
+async function objectsOf(client: Client, namespace: string, name: string) {
+  const read = async (kind: typeof Secret | typeof ConfigMap | typeof Service | typeof StatefulSet, own: string) => {
+    const { status: _, ...object } = (await client.get(kind, { name: own, namespace })) as Stored<KubeObject> & {
+      readonly status?: unknown
+    }
+    return { kind, object: withoutAddresses(object) }
+  }
+  return [
+    await read(Secret, `${name}-credentials`),
+    await read(ConfigMap, `${name}-config`),
+    await read(Service, `${name}-headless`),
+    await read(Service, name),
+    await read(StatefulSet, name),
+  ]
+}
+
+/** A Service of another name gets addresses of its own. */
+function withoutAddresses(object: Stored<KubeObject>): Stored<KubeObject> {
+  const { spec, ...rest } = object as Stored<KubeObject> & { readonly spec?: Readonly<Record<string, unknown>> }
+  if (!spec || spec['clusterIP'] === undefined || spec['clusterIP'] === 'None') return object
+  const { clusterIP: _, clusterIPs: __, ...kept } = spec
+  return { ...rest, spec: kept } as Stored<KubeObject>
+}
+
+async function untilStatefulSets(client: Client, namespace: string): Promise<void> {
+  const { metadata } = await client.list(StatefulSet, { namespace })
+  let count = 0
+  for await (const events of client.watch(StatefulSet, { namespace, resourceVersion: metadata.resourceVersion })) {
+    count += events.filter(({ type }) => type === 'ADDED').length
+    if (count >= INSERTED) return
+  }
+}
+
+/** Milliseconds from the commit of each change until the StatefulSet shows it. */
+async function changedRows(
+  { platform }: DatabasesOperator,
+  client: Client,
+  namespace: string,
+): Promise<readonly number[]> {
+  const name = 'db-1'
+  const { metadata } = await client.get(StatefulSet, { name, namespace })
+  const seen = new Map<string, (time: number) => void>()
+  const ended = new AbortController()
+  const watching = (async () => {
+    const selection = { namespace, resourceVersion: metadata.resourceVersion, signal: ended.signal }
+    for await (const events of client.watch(StatefulSet, selection)) {
+      const now = performance.now()
+      for (const event of events) {
+        if (event.type === 'BOOKMARK' || event.object.metadata.name !== name) continue
+        const limit = event.object.spec?.template.spec?.containers[0]?.resources?.limits?.['memory']
+        seen.get(limit ?? '')?.(now)
+      }
+    }
+  })()
+  watching.catch(() => undefined)
+  const late: number[] = []
+  for (let number = 0; number < CHANGES; number++) {
+    const limit = `${512 + number}Mi`
+    const shown = new Promise<number>((resolve) => seen.set(limit, resolve))
+    await platform.query(
+      `UPDATE resources SET config = config || jsonb_build_object('memory_limit', $1::text) WHERE name = $2 AND k8s_namespace = $3`,
+      [limit, name, namespace],
+    )
+    const committed = performance.now()
+    late.push(Math.max((await shown) - committed, 0))
+    // The next change is one of an otherwise idle machine.
+    await pause(50)
+  }
+  ended.abort(new Error('All changes were seen'))
+  return late
+}
+
+/** Latencies of the platform's updates with the trigger and, in another database, without it. */
+async function platformWrites(
+  operator: DatabasesOperator,
+): Promise<{ readonly ours: readonly number[]; readonly bare: readonly number[] }> {
+  const { postgres } = operator
+  await operator.insert(WRITTEN_ROWS, 'written', 'nowhere', `, 'monitor_only'`)
+  const plain = await postgres.createDatabase(
+    `CREATE TABLE resources (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, name text, config jsonb);
+     INSERT INTO resources (name, config) SELECT 'written-' || n, '{"replicas": 0}' FROM generate_series(1, ${WRITTEN_ROWS}) n`,
+  )
+  const both = await Promise.all(
+    [operator.address, plain].map((address) =>
+      Promise.all(Array.from({ length: WRITERS }, () => postgres.connect(address))),
+    ),
+  )
+  const [ours, bare] = [[], []] as [number[], number[]]
+  // Alternating, so that both meet the same disturbances.
+  for (let round = 0; round < 4; round++) {
+    for (const [index, clients] of both.entries())
+      (index === 0 ? ours : bare).push(...(await writeFor(clients, WRITING_SECONDS / 4)))
+  }
+  await Promise.all(both.flat().map((client) => client.end()))
+  return { ours, bare }
+}
+
+async function writeFor(clients: readonly Platform[], seconds: number): Promise<readonly number[]> {
+  const latencies: number[] = []
+  const began = performance.now()
+  await Promise.all(
+    clients.map(async (client, writer) => {
+      const count = Math.floor((WRITES_PER_SECOND * seconds) / WRITERS)
+      for (let number = 0; number < count; number++) {
+        const due = ((number * WRITERS + writer) / WRITES_PER_SECOND) * 1_000
+        await pause(Math.max(due - (performance.now() - began), 0))
+        const start = performance.now()
+        await client.query(
+          `UPDATE resources SET config = config || jsonb_build_object('note', $1::text) WHERE name = $2`,
+          [`${start}`, `written-${1 + ((number * WRITERS + writer) % WRITTEN_ROWS)}`],
+        )
+        latencies.push(performance.now() - start)
+      }
+    }),
+  )
+  return latencies
+}
+
+/** Reads all rows again, as the operator does, and compares them with those of before. */
+async function fullPass({ address }: DatabasesOperator): Promise<{ readonly took: number; readonly queries: number }> {
+  let queries = 0
+  const database = connectDatabase({ address, clock: systemClock, random: systemRandom, log: silentLogger })
+  const counted: Database = Object.create(database, {
+    query: {
+      value: (...args: Parameters<Database['query']>) => {
+        queries++
+        return database.query(...args)
+      },
+    },
+  }) as Database
+  try {
+    const store = new ResourceStore(counted, silentLogger)
+    await store.prepare()
+    const before = new Map((await store.readAll()).rows.map((row) => [row.id, row]))
+    queries = 0
+    const start = performance.now()
+    const { rows } = await store.readAll()
+    const changed = rows.filter((row) => !isDeepEqual(before.get(row.id), row))
+    const took = performance.now() - start
+    if (rows.length < MANY || changed.length > 0) throw new Error(`${rows.length} rows, ${changed.length} changed`)
+    return { took, queries }
+  } finally {
+    await database.close()
+  }
+}
+
+async function newNamespace(client: Client): Promise<string> {
+  const { metadata } = await client.create(Namespace, { metadata: { generateName: 'bench-databases-' } })
+  return metadata.name
+}
+
+function atMost(what: string, unit: string, ours: number, limit: number): Row {
+  return { what, unit, ours, peer: undefined, bound: { on: 'value', is: 'at most', limit } }
+}
