@@ -10,8 +10,8 @@ import { sendRaw } from './raw-http.ts'
 
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 8)
 const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(systemRandom.fraction() * 1e9))
-/** Large bodies in the gate; with HOSTILE_SECONDS, as many per second. */
-const LARGE_BODIES = 2 * SECONDS
+/** More of them in a long run, which is mainly for the random requests: each takes up to a second. */
+const LARGE_BODIES = Math.min(2 * SECONDS, 200)
 const LARGE_BYTES = 3_000_000
 const MAX_GROWTH = 1.3
 /** Collected garbage and caches of a small heap differ from run to run. */
