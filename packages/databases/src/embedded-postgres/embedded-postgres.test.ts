@@ -130,6 +130,8 @@ describe.skipIf(installedBinaries() === undefined)('the embedded PostgreSQL', ()
       const second = await start(directory)
       expect(isAlive(pid)).toBe(false)
       expect(orphan.isRunning).toBe(false)
+      // Clients of the first go on with the same address.
+      expect(second.port).toBe(first.port)
       expect(await query(second.url.reveal(), 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     },
     60_000,

@@ -73,6 +73,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const data = path.join(folder, 'data')
   const earlier = await readUrl(urlFile)
   const password = new SecretValue(earlier?.password ?? Buffer.from(random.bytes(PASSWORD_BYTES)).toString('base64url'))
+  // Before a port is chosen: the server of a process that was killed may still have it, and clients know that port.
+  await stopOrphan(data, clock)
   const port = await freePort(options.port ?? earlier?.port)
   const address = { host: '127.0.0.1', port, user: SUPERUSER, password, database }
   const url = new SecretValue(`postgres://${SUPERUSER}:${password.reveal()}@127.0.0.1:${port}/${database}`)
@@ -83,7 +85,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await initializeData({ binaries, data, user }, password)
   } else if (earlier === undefined) {
     log.info('the connection string is missing, setting a new password', { file: urlFile })
-    await stopOrphan(data, clock)
     await resetPassword({ binaries, data, user }, password)
   }
   const server = await PostgresServer.start({ binaries, data, user, clock, port, settings: SETTINGS })
