@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { postgresFlavors, TestPostgres } from '@tenure/databases/testing'
 import { TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import { type ManagerContext, type Operator, runOperators } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clusterOperators, operators } from '../../packages/tenure/src/loaded-operators.ts'
 
 /** Settings that an operator requires. */
@@ -11,8 +13,31 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 }
 
 const STEP_MS = 250
+/** Real milliseconds per step for an operator with a database, which answers in real time. */
+const DATABASE_STEP_MS = 5
 
-test.each([...operators, ...clusterOperators].map((operator) => [operator.name, operator] as const))(
+const [flavor] = postgresFlavors
+let postgres: TestPostgres | undefined
+
+beforeAll(async () => {
+  if (flavor) postgres = await TestPostgres.start(flavor)
+}, 60_000)
+afterAll(() => postgres?.stop())
+
+/** The settings of a new database, for an operator that needs one. */
+async function databaseSettings(): Promise<Readonly<Record<string, unknown>>> {
+  const address = await postgres?.createDatabase()
+  if (!address) return {}
+  const { database, host, password, port, user } = address
+  return { dbHost: host, dbPort: port, dbUser: user, dbPassword: password?.reveal(), dbName: database }
+}
+
+const needsDatabase = ({ config }: Operator): boolean => config['dbHost'] !== undefined
+const testable = [...operators, ...clusterOperators].filter(
+  (operator) => flavor !== undefined || !needsDatabase(operator),
+)
+
+test.each(testable.map((operator) => [operator.name, operator] as const))(
   'the readiness of %s turns red within 15 s of a cut watch whose relist fails, and green again',
   async (name, operator) => {
     const clock = new VirtualClock(Date.UTC(2026, 0, 1))
@@ -26,7 +51,12 @@ test.each([...operators, ...clusterOperators].map((operator) => [operator.name, 
       },
     }
     const end = new AbortController()
-    const settings = { ...defaultValues(operator.config), ...REQUIRED[name] }
+    const isSlow = needsDatabase(operator)
+    const settings = {
+      ...defaultValues(operator.config),
+      ...REQUIRED[name],
+      ...(isSlow && (await databaseSettings())),
+    }
     const ended = runOperators(
       {
         operators: [{ operator: observed, settings }],
@@ -45,6 +75,7 @@ test.each([...operators, ...clusterOperators].map((operator) => [operator.name, 
       for (let passed = 0; passed <= 60_000; passed += STEP_MS) {
         if (((await problems()).length === 0) === isReady) return passed
         await clock.advance(STEP_MS)
+        if (isSlow) await delay(DATABASE_STEP_MS)
       }
       return Infinity
     }
@@ -60,7 +91,16 @@ test.each([...operators, ...clusterOperators].map((operator) => [operator.name, 
     end.abort()
     await clock.advanceUntil(() => server.openWatches === 0)
     await clock.advance(60_000)
+    if (isSlow) await Promise.race([ended, advancing(clock)])
     await ended
     await server.stop()
   },
 )
+
+/** Lets time pass while connections close, which takes real time. */
+async function advancing(clock: VirtualClock): Promise<void> {
+  for (let step = 0; step < 1_000; step++) {
+    await clock.advance(STEP_MS)
+    await delay(DATABASE_STEP_MS)
+  }
+}

@@ -6,7 +6,7 @@ import { Namespace, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube
 import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import type { Floor, Running } from '../../floors/index.ts'
-import { createStorageClass, provideVolumes, removeVolumes, TEST_CLASS } from './volumes.ts'
+import { createStorageClass, removeVolumes, startProvisioner, TEST_CLASS } from './volumes.ts'
 
 /** Real milliseconds that a test waits for a state. */
 const MAX_WAIT_MS = 120_000
@@ -38,6 +38,7 @@ export class RunningDatabases {
   readonly namespace: string
   metrics: Metrics
   #running: Running | undefined
+  #stopProvisioner: (() => Promise<void>) | undefined
   #isElected = false
 
   private constructor(
@@ -85,6 +86,7 @@ export class RunningDatabases {
 
   /** Starts the operator; again after `stop`. */
   async run(onStep?: StepHook): Promise<void> {
+    if (this.#floor.name === 'cluster') this.#stopProvisioner ??= startProvisioner(this.#floor, this.namespace)
     this.metrics = await createMetrics()
     this.#running = await this.#floor.runOperators({
       operators: [configure(databases, this.#settings)],
@@ -105,6 +107,7 @@ export class RunningDatabases {
     await this.#floor.api.delete(Namespace, { name: this.namespace }).catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })
+    await this.#stopProvisioner?.()
     if (this.#floor.name === 'cluster') await removeVolumes(this.#floor, this.namespace)
   }
 
@@ -267,7 +270,6 @@ export class RunningDatabases {
       if (seen !== undefined && seen !== null && seen !== false) return seen as Exclude<R, undefined | null | false>
       if (Date.now() > end) throw new Error(`${this.#floor.name}: Not reached within ${MAX_WAIT_MS / 1_000} s: ${what}`)
       await delay(LOOK_INTERVAL_MS)
-      if (this.#floor.name === 'cluster') await provideVolumes(this.#floor, this.namespace)
       if (this.#floor.name === 'in process') await this.#floor.pass(2 * LOOK_INTERVAL_MS)
     }
   }

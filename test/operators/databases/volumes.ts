@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isAlreadyExists } from '@tenure/kube'
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import type { Floor } from '../../floors/index.ts'
 
 /** The class of the claims on a cluster, whose nodes are simulated and provide no volumes. */
 export const TEST_CLASS = 'tenure-databases'
+
+const PROVIDE_INTERVAL_MS = 100
 
 /** A growing class, for which the test itself makes the volumes. */
 export async function createStorageClass({ api }: Floor): Promise<void> {
@@ -19,8 +22,24 @@ export async function createStorageClass({ api }: Floor): Promise<void> {
   }
 }
 
-/** Makes a volume for every claim in the namespace that waits for one, as a provisioner does. */
-export async function provideVolumes({ api }: Floor, namespace: string): Promise<void> {
+/** Provides volumes in the background, as a provisioner does, until the returned function is called. */
+export function startProvisioner(floor: Floor, namespace: string): () => Promise<void> {
+  const stopped = new AbortController()
+  const running = (async () => {
+    while (!stopped.signal.aborted) {
+      await provideVolumes(floor, namespace)
+      await delay(PROVIDE_INTERVAL_MS)
+    }
+  })()
+  running.catch(() => undefined)
+  return async () => {
+    stopped.abort()
+    await running
+  }
+}
+
+/** Makes a volume for every claim in the namespace that waits for one. */
+async function provideVolumes({ api }: Floor, namespace: string): Promise<void> {
   const { items } = await api.list(PersistentVolumeClaim, { namespace })
   for (const { metadata, spec } of items.filter(({ spec: claim }) => !claim?.volumeName)) {
     const { name, uid } = metadata
