@@ -86,7 +86,8 @@ export class RunningDatabases {
 
   /** Starts the operator; again after `stop`. */
   async run(onStep?: StepHook): Promise<void> {
-    if (this.#floor.name === 'cluster') this.#stopProvisioner ??= startProvisioner(this.#floor, this.namespace)
+    if (this.#floor.name === 'cluster')
+      this.#stopProvisioner ??= startProvisioner(this.#floor, this.#settings.namespacePrefix)
     this.metrics = await createMetrics()
     this.#running = await this.#floor.runOperators({
       operators: [configure(databases, this.#settings)],
@@ -108,7 +109,7 @@ export class RunningDatabases {
       if (!isNotFound(error)) throw error
     })
     await this.#stopProvisioner?.()
-    if (this.#floor.name === 'cluster') await removeVolumes(this.#floor, this.namespace)
+    if (this.#floor.name === 'cluster') await removeVolumes(this.#floor, this.#settings.namespacePrefix)
   }
 
   /** Another replica of the operator. */

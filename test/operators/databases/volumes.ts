@@ -23,11 +23,11 @@ export async function createStorageClass({ api }: Floor): Promise<void> {
 }
 
 /** Provides volumes in the background, as a provisioner does, until the returned function is called. */
-export function startProvisioner(floor: Floor, namespace: string): () => Promise<void> {
+export function startProvisioner(floor: Floor, prefix: string): () => Promise<void> {
   const stopped = new AbortController()
   const running = (async () => {
     while (!stopped.signal.aborted) {
-      await provideVolumes(floor, namespace)
+      await provideVolumes(floor, prefix)
       await delay(PROVIDE_INTERVAL_MS)
     }
   })()
@@ -38,11 +38,12 @@ export function startProvisioner(floor: Floor, namespace: string): () => Promise
   }
 }
 
-/** Makes a volume for every claim in the namespace that waits for one. */
-async function provideVolumes({ api }: Floor, namespace: string): Promise<void> {
-  const { items } = await api.list(PersistentVolumeClaim, { namespace })
-  for (const { metadata, spec } of items.filter(({ spec: claim }) => !claim?.volumeName)) {
-    const { name, uid } = metadata
+/** Makes a volume for every claim that waits for one, in namespaces with that prefix: each team has one. */
+async function provideVolumes({ api }: Floor, prefix: string): Promise<void> {
+  const { items } = await api.list(PersistentVolumeClaim)
+  for (const { metadata, spec } of items) {
+    const { name, namespace = '', uid } = metadata
+    if (spec?.volumeName || !namespace.startsWith(prefix)) continue
     try {
       await api.create(PersistentVolume, {
         metadata: { name: `pv-${uid}` },
@@ -61,9 +62,9 @@ async function provideVolumes({ api }: Floor, namespace: string): Promise<void> 
   }
 }
 
-/** Deletes the volumes of a namespace. */
-export async function removeVolumes({ api }: Floor, namespace: string): Promise<void> {
+/** Deletes the volumes of namespaces with that prefix. */
+export async function removeVolumes({ api }: Floor, prefix: string): Promise<void> {
   const { items } = await api.list(PersistentVolume)
   for (const { metadata, spec } of items)
-    if (spec?.claimRef?.namespace === namespace) await api.delete(PersistentVolume, { name: metadata.name })
+    if (spec?.claimRef?.namespace?.startsWith(prefix)) await api.delete(PersistentVolume, { name: metadata.name })
 }
