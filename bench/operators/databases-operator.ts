@@ -69,7 +69,7 @@ export class DatabasesOperator {
     )
   }
 
-  /** Waits until so many rows of the namespace have a status. */
+  /** Waits until at least `count` rows of the namespace have a status. */
   async untilStatus(status: string, count: number, namespace: string): Promise<void> {
     for (;;) {
       const { rows } = await this.platform.query<{ count: string }>(
