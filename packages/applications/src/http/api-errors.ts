@@ -23,6 +23,9 @@ export function toHttpError(error: unknown): unknown {
   }
   if (isMissingNamespace(error)) return notFound('Namespace not found')
   if (error.status === 404 && error.details?.name) return resourceNotFound()
+  if (error.status === 413) {
+    return new HttpError('TENURE_HTTP_TOO_LARGE', 413, 'The Application is too large to be stored', { cause: error })
+  }
   // Another webhook or a quota refuses the Application; the message says why.
   if (error.isAdmissionDenial) return new HttpError('TENURE_HTTP_FORBIDDEN', 403, error.message, { cause: error })
   return error

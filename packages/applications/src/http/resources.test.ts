@@ -33,6 +33,17 @@ async function finalizersOf(path: string, given?: readonly string[], namespace?:
 }
 
 describe('POST', () => {
+  test('an Application that is too large to be stored is the error of the caller', async () => {
+    const { call } = await serveRoutes()
+    const references = Array.from({ length: 16_000 }, (_, index) => {
+      return { apiVersion: 'v1', kind: 'ConfigMap', name: `owner-${index}`, uid: `uid-${index}-${'u'.repeat(30)}` }
+    })
+    const body = seedBody(1, { ownerReferences: references })
+    const error = 'The Application is too large to be stored'
+    expect(await call('POST', RESOURCES, body)).toMatchObject({ status: 413, json: { error } })
+    expect(await call('GET', one)).toMatchObject({ status: 404 })
+  })
+
   test('a created Application can be read at once, indented and without managedFields', async () => {
     const { call, server } = await serveRoutes()
     const body = {
