@@ -23,12 +23,16 @@ function cpuTime(): number {
   return (user + system) / 1_000
 }
 
-function tick(): void {
+function measureTurn(): void {
   const now = { wall: performance.now(), cpu: cpuTime() }
   const turn = { wall: now.wall - last.wall - TICK_MS, cpu: now.cpu - last.cpu }
   if (turn.cpu > longest.cpu) longest = turn
   longestWait = Math.max(longestWait, turn.wall - turn.cpu)
   last = now
+}
+
+function tick(): void {
+  measureTurn()
   systemClock.setTimer(TICK_MS, tick)
 }
 tick()
@@ -72,11 +76,13 @@ if (parts === 'all') {
   guarded = await withTokens.promise
 }
 process.on('message', (asked: Asked) => {
+  measureTurn()
   if (asked === 'collect') {
     globalThis.gc?.()
     globalThis.gc?.()
+    // The collections that a test asks for are not work for a request.
+    last = { wall: performance.now(), cpu: cpuTime() }
   }
-  tick()
   const { heapUsed, external } = process.memoryUsage()
   const isPolluted = Object.keys(Object.prototype).length > 0
   tell({ type: 'statistics', longest, longestWait, memory: heapUsed + external, isPolluted })
