@@ -16,7 +16,7 @@ import {
 } from '../../packages/runtime/src/certificates/index.ts'
 
 /** The service network; its first address belongs to the API server. */
-export const SERVICE_RANGE = '10.0.0.0/24'
+export const SERVICE_RANGE = '10.0.0.0/16'
 const SERVICE_ADDRESS = '10.0.0.1'
 
 export interface Credentials {
