@@ -1,4 +1,4 @@
-import { type HttpRequest, type HttpResponse, json, type Route, route, text } from '@tenure/http'
+import { type HttpRequest, type HttpResponse, json, probeRoutes, type Route, route, text } from '@tenure/http'
 import type { OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
 import { DEFAULT_POOL, GROUP } from '../api/names.ts'
@@ -148,23 +148,8 @@ function readingRoutes({ clock }: Pick<OperatorContext, 'clock'>, options: Claim
 }
 
 /** Probes as the original answers them: on a server of the operator alone. */
-export function claimProbeRoutes({ probes }: Pick<OperatorContext, 'probes'>): readonly Route[] {
-  return (['live', 'ready'] as const).map((kind) =>
-    route({
-      method: 'GET',
-      path: kind === 'live' ? '/healthz' : '/readyz',
-      summary: kind === 'live' ? 'Liveness probe' : 'Readiness probe: caches are synced and watches are up',
-      tags: ['health'],
-      access: 'public',
-      responses: { 200: failure('ok'), 503: failure('One line per problem') },
-      handle: async () => {
-        const problems = (await probes.check(kind)).filter(({ problem }) => problem !== undefined)
-        if (problems.length === 0) return text(200, 'ok')
-        return text(503, problems.map(({ name, problem }) => `${name}: ${problem}\n`).join(''))
-      },
-      shapeFailure: plainFailure,
-    }),
-  )
+export function claimProbeRoutes(context: Pick<OperatorContext, 'probes'>): readonly Route[] {
+  return probeRoutes(context, { readiness: 'caches are synced and watches are up', shapeFailure: plainFailure })
 }
 
 /** A blank id is reported before anything is looked up. */
