@@ -1,4 +1,11 @@
-import { leaderElectionConfig, logConfig, portConfig, type Table, type Values } from '@tenure/runtime/configuration'
+import {
+  connectionConfig,
+  leaderElectionConfig,
+  logConfig,
+  portConfig,
+  type Table,
+  type Values,
+} from '@tenure/runtime/configuration'
 import { SSL_MODES } from './postgres/database.ts'
 
 /** Every setting of the databases operator. Variables and defaults are those of the original. */
@@ -19,7 +26,9 @@ export const databasesConfig = {
     type: 'string',
     flag: false,
     secret: true,
-    meaning: 'Password of that user. Not a flag, because other users of the machine can read the flags of a process.',
+    meaning:
+      'Password of that user. Required unless DB_HOST is a socket. Not a flag, because other users of the machine can read ' +
+      'the flags of a process.',
   },
   dbName: { type: 'string', default: 'nest', meaning: 'Database with the tables of the platform.' },
   dbSslMode: {
@@ -29,12 +38,7 @@ export const databasesConfig = {
     meaning:
       'TLS to the PostgreSQL server: none, without a check of the certificate, with one, or with one of the host name too.',
   },
-  inCluster: {
-    clusterOnly: true,
-    type: 'boolean',
-    default: true,
-    meaning: 'Use the service account of the pod. Outside a pod the kubeconfig is used, and a message says so.',
-  },
+  ...connectionConfig,
   watchAllNamespaces: {
     type: 'boolean',
     default: false,

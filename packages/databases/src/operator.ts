@@ -1,13 +1,13 @@
-import { SecretValue } from '@tenure/kube'
+import { probeRoutes } from '@tenure/http'
 import { type ComponentDefinition, defineOperator, type OperatorContext } from '@tenure/runtime'
 import { LEADER_LEASE, OPERATOR } from './api/names.ts'
-import { databasesConfig, type DatabasesSettings } from './config.ts'
+import { databasesConfig } from './config.ts'
 import { databaseController, type DatabaseLeader } from './controllers/database/controller.ts'
 import { DatabaseView } from './controllers/database/view.ts'
-import { healthRoutes } from './http/routes.ts'
 import { DatabaseMetrics } from './metrics.ts'
 import { connectDatabase } from './postgres/connection.ts'
 import type { Database } from './postgres/database.ts'
+import { serverAddress } from './postgres/server-address.ts'
 import { databasesRbac } from './rbac.ts'
 
 /** Keeps databases in Kubernetes as rows of PostgreSQL describe them, and writes the outcome back. */
@@ -20,7 +20,7 @@ export const databases = defineOperator({
   rbac: databasesRbac,
   setup(context) {
     const { settings } = context
-    const database = connectDatabase({ ...context, address: addressOf(settings) })
+    const database = connectDatabase({ ...context, address: serverAddress(settings) })
     const metrics = new DatabaseMetrics(context.metrics)
     const view = new DatabaseView(context.informers)
     let leader: DatabaseLeader | undefined
@@ -43,18 +43,17 @@ export const databases = defineOperator({
               address: `:${settings.healthCheckPort}`,
               authentication: 'none',
               info: { title: 'Tenure databases', version: '0.1.0' },
-              routes: healthRoutes(context),
+              // The words of the original.
+              routes: probeRoutes(context, {
+                readiness: 'the database, the API server and all watches are usable',
+                readyText: 'ready',
+              }),
             },
           ]
         : [],
     }
   },
 })
-
-function addressOf({ dbHost, dbName, dbPassword, dbPort, dbSslMode, dbUser }: DatabasesSettings) {
-  const password = dbPassword === undefined ? undefined : new SecretValue(dbPassword)
-  return { host: dbHost, port: dbPort, user: dbUser, password, database: dbName, sslMode: dbSslMode }
-}
 
 /** Closes the connections with the process, and reports a server that does not answer. */
 function connection({ probes }: Pick<OperatorContext, 'probes'>, database: Database): ComponentDefinition {

@@ -35,6 +35,7 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
           : []),
         ownServers(),
       ],
+      inCluster: standard.inCluster,
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
       log: await createLogger({ level: logLevel, format: logFormat }),

@@ -5,6 +5,7 @@ export { defineConfiguration } from './table.ts'
 export type { Configuration, ConfigurationOptions } from './table.ts'
 export type { Option, Table, Values } from './option.ts'
 export {
+  connectionConfig,
   definitionConfig,
   leaderElectionConfig,
   logConfig,

@@ -106,6 +106,17 @@ export const portConfig = {
   },
 } as const satisfies Table
 
+/** Settings of an operator that can be told where its credentials for the API server come from. */
+export const connectionConfig = {
+  inCluster: {
+    clusterOnly: true,
+    type: 'boolean',
+    default: true,
+    meaning:
+      'Use the service account of the pod. Without one the kubeconfig is used, and a message says so. False: always the kubeconfig.',
+  },
+} as const satisfies Table
+
 export const logConfig = {
   logLevel: {
     clusterOnly: true,
@@ -131,6 +142,7 @@ export type StandardSettings = Partial<
       typeof definitionConfig &
       typeof probeConfig &
       typeof portConfig &
+      typeof connectionConfig &
       typeof logConfig
   >
 >

@@ -1,5 +1,13 @@
-import type { Transport } from '@tenure/kube'
-import { HttpTransport, loadConfig, systemClock } from '@tenure/kube'
+import {
+  type ConnectionConfig,
+  HttpTransport,
+  loadConfig,
+  type LoadConfigOptions,
+  systemClock,
+  TenureError,
+  type Transport,
+} from '@tenure/kube'
+import { type Logger, silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { measuredTransport } from '../metrics/transport-metrics.ts'
 import { noTracer, tracedTransport } from '../tracing/tracing.ts'
@@ -24,11 +32,27 @@ export async function connect(options: RunOperatorsOptions, metrics: Metrics): P
       close: () => Promise.resolve(),
     }
   }
-  const config = options.config ?? (await loadConfig())
+  const config = options.config ?? (await findServer(options.inCluster, options.log ?? silentLogger))
   const http = new HttpTransport(config, { userAgent: 'tenure', clock })
   return {
     transport: observed(http, new URL(config.server).host),
     namespace: options.namespace ?? config.namespace,
     close: () => http.close(),
+  }
+}
+
+/** See `RunOperatorsOptions.inCluster`. */
+export async function findServer(
+  inCluster: boolean | undefined,
+  log: Logger,
+  options: LoadConfigOptions = {},
+): Promise<ConnectionConfig> {
+  if (inCluster !== true) return loadConfig({ ...options, inCluster })
+  try {
+    return await loadConfig({ ...options, inCluster })
+  } catch (error) {
+    if (!(error instanceof TenureError) || error.code !== 'TENURE_KUBECONFIG_IN_CLUSTER') throw error
+    log.info('no service account found, using the kubeconfig', { reason: error.message })
+    return loadConfig({ ...options, inCluster: false })
   }
 }

@@ -51,6 +51,11 @@ export interface RunOperatorsOptions {
   readonly operators: readonly (Operator | ConfiguredOperator)[]
   /** Connection to the API server. Default: in-cluster, KUBECONFIG or ~/.kube/config, whichever applies. */
   readonly config?: ConnectionConfig
+  /**
+   * True: the service account of the pod, and without one the kubeconfig, which is logged. False: the kubeconfig, also in a
+   * pod. Default: the service account, unless KUBECONFIG is set.
+   */
+  readonly inCluster?: boolean | undefined
   /** Transport to use instead of `config`. It stays open when the manager stops. */
   readonly transport?: Transport
   /** Default: the namespace of the connection, or `default` with a transport. */
