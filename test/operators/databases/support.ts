@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databases, type DatabasesSettings } from '@tenure/databases'
-import type { TestPostgres } from '@tenure/databases/testing'
+import { postgresFlavors, TestPostgres } from '@tenure/databases/testing'
 import { isNotFound, type Kind, type Stored } from '@tenure/kube'
 import { Namespace, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube/kinds'
 import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
-import type { Floor, Running } from '../../floors/index.ts'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type Floor, onEveryFloor, type Running } from '../../floors/index.ts'
 import { createStorageClass, removeVolumes, startProvisioner, TEST_CLASS } from './volumes.ts'
 
 /** Real milliseconds that a test waits for a state. */
@@ -26,6 +27,51 @@ export interface RunDatabasesOptions {
   readonly isElected?: boolean
   /** Gives the address at which the operator reaches the database. Default: the server's own. */
   readonly through?: (address: RunningDatabases['address']) => Promise<RunningDatabases['address']>
+}
+
+export interface DatabasesTests {
+  readonly floor: () => Floor
+  /** The operator that all tests of the block share. */
+  readonly operator: () => RunningDatabases
+}
+
+export interface DatabasesTestsOptions {
+  readonly start?: RunDatabasesOptions
+  /** Called once the operator runs. */
+  readonly prepare?: (operator: RunningDatabases) => Promise<unknown>
+}
+
+/** Runs the tests on every available floor, each with a PostgreSQL server and an operator. */
+export function onEveryFloorWithDatabases(
+  name: string,
+  tests: (context: DatabasesTests) => void,
+  { prepare, start }: DatabasesTestsOptions = {},
+): void {
+  const [flavor] = postgresFlavors
+  describe.skipIf(flavor === undefined)('databases', () => {
+    onEveryFloor(name, (floor) => {
+      let postgres: TestPostgres | undefined
+      let operator: RunningDatabases | undefined
+
+      beforeAll(async () => {
+        postgres = await TestPostgres.start(flavor ?? 'system')
+        operator = await RunningDatabases.start(floor(), postgres, start)
+        await prepare?.(operator)
+      }, 120_000)
+      afterAll(async () => {
+        await operator?.stop()
+        await postgres?.stop()
+      }, 120_000)
+
+      tests({
+        floor,
+        operator: () => {
+          if (!operator) throw new Error('The operator exists only while tests run')
+          return operator
+        },
+      })
+    })
+  })
 }
 
 /** The databases operator with a database of its own, on a floor. Rows are written as the platform would. */

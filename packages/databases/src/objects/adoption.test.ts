@@ -89,6 +89,29 @@ test('only a change that the row asks for reaches the pods', () => {
   })
 })
 
+test('a value whose key the row no longer has stays, so pods do not restart', () => {
+  const first = adopt(legacy(), { cpu_request: '200m', memory_limit: '4Gi' })
+  const resources = { requests: { cpu: '200m' }, limits: { memory: '4Gi' } }
+  expect(first.statefulSet.spec?.template.spec?.containers[0]).toMatchObject({ resources })
+  const owned = { 'f:requests': { 'f:cpu': {} }, 'f:limits': { 'f:memory': {} } }
+  const fieldsV1 = {
+    'f:spec': {
+      'f:template': { 'f:spec': { 'f:containers': { 'k:{"name":"pg"}': { '.': {}, 'f:resources': owned } } } },
+    },
+  }
+  const live = merged(legacy(), first.statefulSet)
+  const after = adopt(
+    {
+      ...live,
+      metadata: { ...live.metadata, managedFields: [{ manager: 'nest-controller', operation: 'Apply', fieldsV1 }] },
+    },
+    { memory_limit: '5Gi' },
+  )
+  expect(after.statefulSet.spec?.template.spec?.containers[0]).toMatchObject({
+    resources: { requests: { cpu: '200m' }, limits: { memory: '5Gi' } },
+  })
+})
+
 test('keys without effect are warnings', () => {
   expect(adopt(legacy(), { settings: { work_mem: '8MB' }, storage_class: 'fast' }).warnings).toHaveLength(2)
 })

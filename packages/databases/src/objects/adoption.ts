@@ -1,5 +1,5 @@
 import type { Container, PersistentVolumeClaim, StatefulSet } from '@tenure/kube/kinds'
-import { isDeepEqual } from '@tenure/kube/model'
+import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { MANAGED_BY_LABEL, OPERATOR } from '../api/names.ts'
 import type { DatabaseConfig } from '../config/database-config.ts'
 import { ENGINES } from '../engines/table.ts'
@@ -93,8 +93,8 @@ export interface Adoption {
 
 /**
  * Adopts a StatefulSet of another program. The operator owns its labels, its replicas and, of the pod template, the image and
- * those resources that the row names. An image that the row does not name stays, like everything else, so pods restart
- * only for a change that the row asks for.
+ * those resources that the row names. An image that the row does not name stays, like everything else, and so does a value
+ * whose key the row no longer has: pods restart only for a value that the row asks for.
  */
 export function adopted(
   live: StatefulSet,
@@ -109,7 +109,7 @@ export function adopted(
   }
   const container = serverContainer(live, config)
   if (!live.spec || !container) return { refused: 'The StatefulSet exists and has no container.' }
-  const template = ownedTemplate(container, config)
+  const template = ownedTemplate(live, container, config)
   return {
     statefulSet: {
       apiVersion: 'apps/v1',
@@ -132,14 +132,17 @@ export function adopted(
   }
 }
 
-function ownedTemplate(container: Container, { given, image, requests, limits }: DatabaseConfig) {
+function ownedTemplate(live: StatefulSet, container: Container, { given, image, requests, limits }: DatabaseConfig) {
   const isImageGiven = given.has('image') || given.has('version')
+  const before = ownedResources(live, container)
   const owned = {
     requests: {
+      ...before.requests,
       ...(given.has('cpu_request') && { cpu: requests.cpu }),
       ...(given.has('memory_request') && { memory: requests.memory }),
     },
     limits: {
+      ...before.limits,
       ...(given.has('cpu_limit') && limits.cpu !== undefined && { cpu: limits.cpu }),
       ...(given.has('memory_limit') && { memory: limits.memory }),
     },
@@ -157,6 +160,29 @@ function ownedTemplate(container: Container, { given, image, requests, limits }:
       ],
     },
   }
+}
+
+/**
+ * The resources that an earlier config of the row has set, with the values that they have now. A field that an apply leaves
+ * out is removed from the object, so they are sent for as long as the StatefulSet lives.
+ */
+function ownedResources(live: StatefulSet, { name, resources }: Container) {
+  const { fieldsV1 } =
+    live.metadata?.managedFields?.find(({ manager, operation }) => manager === OPERATOR && operation === 'Apply') ?? {}
+  const path = ['f:spec', 'f:template', 'f:spec', 'f:containers', `k:${JSON.stringify({ name })}`, 'f:resources']
+  const amountsOf = (kind: 'requests' | 'limits') => {
+    const fields = fieldsAt(fieldsV1, [...path, `f:${kind}`])
+    return Object.fromEntries(
+      Object.entries(resources?.[kind] ?? {}).filter(([amount]) => fields[`f:${amount}`] !== undefined),
+    )
+  }
+  return { requests: amountsOf('requests'), limits: amountsOf('limits') }
+}
+
+function fieldsAt(fields: unknown, path: readonly string[]): JsonObject {
+  let at = fields
+  for (const step of path) at = isJsonObject(at) ? at[step] : undefined
+  return isJsonObject(at) ? at : {}
 }
 
 /** Variables with which the official images and their common relatives get the password that clients use. */

@@ -39,6 +39,7 @@ export const EMPTY_STATE: DatabaseState = {
   pods: [],
   claims: [],
   deletedSecret: undefined,
+  displaced: undefined,
   rival: undefined,
 }
 

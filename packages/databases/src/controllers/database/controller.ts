@@ -18,6 +18,7 @@ import type { Database } from '../../postgres/database.ts'
 import { ResourceStore } from '../../postgres/resource-store.ts'
 import { DatabaseWorker } from './database-worker.ts'
 import { RowTable } from './row-table.ts'
+import { RowWriter } from './row-writer.ts'
 import type { DatabaseView } from './view.ts'
 
 /** The state of the leader, for metrics: another replica has none. */
@@ -60,6 +61,7 @@ class DatabaseController implements Component, DatabaseLeader {
   readonly #options: DatabaseControllerOptions
   readonly #rows: RowTable
   readonly #runner: ActionRunner
+  readonly #writer: RowWriter
   readonly #worker: DatabaseWorker
   readonly #queue: QueueWorker
   readonly #feed: ChangeFeed
@@ -89,17 +91,18 @@ class DatabaseController implements Component, DatabaseLeader {
     })
     const store = new ResourceStore(database, log)
     const retry = { maxRetries: settings.maxRetries, base: settings.backoffBase, max: settings.backoffMax }
+    const enqueue = (id: string): void => this.#queue.add(id)
+    this.#writer = new RowWriter({ store, metrics, rows: this.#rows, enqueue })
     this.#worker = new DatabaseWorker({
-      store,
       view,
       clock,
       random,
       log,
-      metrics,
       retry,
       rows: this.#rows,
       runner: this.#runner,
-      enqueue: (id) => this.#queue.add(id),
+      writer: this.#writer,
+      enqueue,
     })
     this.#queue = new QueueWorker({
       name: 'database',
@@ -168,7 +171,7 @@ class DatabaseController implements Component, DatabaseLeader {
   async #work(id: string, context: WorkContext): Promise<Requeue | void> {
     if (this.#outdated.delete(id)) {
       try {
-        await this.#worker.reread(id)
+        await this.#writer.reread(id)
       } catch (error) {
         this.#outdated.add(id)
         throw error
@@ -189,10 +192,10 @@ class DatabaseController implements Component, DatabaseLeader {
     const ids = new Set(rows.map(({ id }) => id))
     const gone = [...this.#rows.values()].filter(({ id }) => !ids.has(id))
     for (const row of gone) {
+      this.#enqueueNamesakes(row)
       this.#rows.delete(row.id)
       this.#worker.forget(row.id)
       this.#failing.delete(row.id)
-      this.#enqueueNamesakes(row)
     }
     this.#onRows(rows)
     this.#read.resolve()
@@ -214,9 +217,7 @@ class DatabaseController implements Component, DatabaseLeader {
 
   /** Other rows of the same name may have it now. */
   #enqueueNamesakes(row: ResourceRow): void {
-    const names = this.#rows.names(row)
-    if ('refused' in names) return
-    for (const id of this.#rows.idsOf(names.namespace, names.name)) if (id !== row.id) this.#queue.add(id)
+    for (const id of this.#rows.namesakes(row)) this.#queue.add(id)
   }
 
   #onClusterEvent(namespace: string, name: string | undefined): void {

@@ -1,18 +1,19 @@
 import { asError, type Clock, fateOf, isConflict, type Random } from '@tenure/kube'
 import { type Action, type ActionRunner, type Logger, type Requeue, type WorkContext } from '@tenure/runtime'
-import type { JobChange, JobType, LiveJob, ResourceReport, ResourceRow } from '../../api/rows.ts'
+import type { JobChange, LiveJob, ResourceReport, ResourceRow } from '../../api/rows.ts'
 import { databaseNames, type DatabaseNames } from '../../config/names.ts'
 import { engineOf } from '../../engines/table.ts'
-import type { ResourceStore } from '../../postgres/resource-store.ts'
-import type { DatabaseMetrics } from '../../metrics.ts'
 import { planDeletion } from './deletion.ts'
+import { DeletionWorker } from './deletion-worker.ts'
 import { changeLine, changesOf, completedJob, isReported } from './job-changes.ts'
 import { mergedChanges, onlyReplicas } from './field-changes.ts'
 import { type ConvergePlan, planDatabase } from './plan.ts'
 import { errorReport, reportOf } from './status.ts'
 import { countsAsTry, retryDelay, type RetrySettings } from './retries.ts'
 import { type DatabaseRollout, rolloutOf } from './rollout.ts'
-import { isDeletionFinished, isManaged, type RowTable } from './row-table.ts'
+import { isManaged, type RowTable } from './row-table.ts'
+import type { RowWriter } from './row-writer.ts'
+import { displacedNames } from './placement.ts'
 import type { DatabaseState } from './state.ts'
 import type { DatabaseView } from './view.ts'
 import { RESOURCE_ID_LABEL } from '../../api/names.ts'
@@ -21,14 +22,13 @@ import { RESOURCE_ID_LABEL } from '../../api/names.ts'
 const CONFLICT_RETRY_MS = 50
 
 export interface DatabaseWorkerOptions {
-  readonly store: ResourceStore
+  readonly writer: RowWriter
   readonly rows: RowTable
   readonly view: DatabaseView
   readonly runner: ActionRunner
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  readonly metrics: DatabaseMetrics
   readonly retry: RetrySettings
   /** Queues a row. */
   readonly enqueue: (id: string) => void
@@ -40,23 +40,19 @@ export interface DatabaseWorkerOptions {
  */
 export class DatabaseWorker {
   readonly #options: DatabaseWorkerOptions
+  readonly #writer: RowWriter
+  readonly #deletion: DeletionWorker
   /** When the pods of a row that fail are looked at again, on the monotonic clock. */
   readonly #checks = new Map<string, number>()
 
   constructor(options: DatabaseWorkerOptions) {
     this.#options = options
+    this.#writer = options.writer
+    this.#deletion = new DeletionWorker(options)
   }
 
   forget(id: string): void {
     this.#checks.delete(id)
-  }
-
-  /** Reads a row again that may be older than this process's last write of it. */
-  async reread(id: string): Promise<void> {
-    const { rows, store } = this.#options
-    const row = await store.readOne(id)
-    if (row) rows.set(row)
-    else rows.delete(id)
   }
 
   async work(id: string, context: WorkContext): Promise<Requeue | void> {
@@ -73,19 +69,41 @@ export class DatabaseWorker {
   }
 
   async #reconcile(row: ResourceRow, context: WorkContext): Promise<Requeue | void> {
-    const { rows, view } = this.#options
+    const { rows } = this.#options
     const names = rows.names(row)
     if (!isManaged(row)) return await this.#observe(row, names)
+    const displaced = this.#displaced(row, names)
+    if (row.deletedAt !== undefined && displaced) {
+      return await this.#deletion.delete(row, displaced, this.#state(row, displaced), context)
+    }
     if ('refused' in names) return await this.#refuseNames(row, names.refused)
-    const before = view.state(names, undefined)
-    const owner = before.statefulSet?.metadata.labels?.[RESOURCE_ID_LABEL]
-    const state = { ...before, rival: rows.rival(row, names, owner) }
-    if (row.deletedAt !== undefined) return await this.#delete(row, names, state, context)
+    const state = { ...this.#state(row, names), displaced }
+    if (row.deletedAt !== undefined) return await this.#deletion.delete(row, names, state, context)
     // The name is free soon: the end of that deletion brings this row back.
-    if (state.rival !== undefined && rows.get(state.rival)?.deletedAt !== undefined) return undefined
+    const isFreeSoon = state.rival !== undefined && rows.get(state.rival)?.deletedAt !== undefined
+    if (isFreeSoon && !displaced) return undefined
     const plan = planDatabase({ row, names, state, random: this.#options.random })
-    if (plan.type === 'refuse') return await this.#refuse(row, plan.jobType, plan.reason)
+    if (plan.type === 'refuse') return await this.#writer.refuse(row, plan.jobType, plan.reason)
     return await this.#converge(row, names, plan, context)
+  }
+
+  /** The cluster under these names, and the row that has them before this one does. */
+  #state(row: ResourceRow, names: DatabaseNames): DatabaseState {
+    const { rows, view } = this.#options
+    const state = view.state(names, undefined)
+    const { secret, statefulSet } = state
+    const owner = [statefulSet, secret].find((object) => object !== undefined)?.metadata.labels?.[RESOURCE_ID_LABEL]
+    return { ...state, rival: rows.rival(row, names, owner) }
+  }
+
+  /** The names under which the row's database runs, if the row has others now. Events of those concern the row, too. */
+  #displaced(row: ResourceRow, names: DatabaseNames | { readonly refused: string }): DatabaseNames | undefined {
+    const { rows, view } = this.#options
+    const found = view.namesOf(row.id).filter(({ namespace }) => rows.isWatched(namespace))
+    const displaced = displacedNames(row, 'refused' in names ? undefined : names, found)
+    // A deleted row keeps the name until its deletion is finished: another row may wait for it.
+    if (displaced || row.deletedAt === undefined) rows.setDisplaced(row.id, displaced)
+    return displaced
   }
 
   async #converge(
@@ -104,7 +122,12 @@ export class DatabaseWorker {
     const rollout = rolloutOf(state.statefulSet, state.pods, this.#options.clock.now())
     const { config, secretName, serviceName } = plan
     const report = reportOf({ row: current, names, engine: config.engine, state, rollout, secretName, serviceName })
-    if (rollout.state === 'failing') return await this.#failing(current, rollout, report)
+    if (rollout.state === 'failing') {
+      // A change that needs no action has a job, too: its outcome is that the pods fail.
+      const isUnseen = pending.length === 0 && current.observedGeneration !== current.generation
+      if (isUnseen) current = await this.#openJob(current, plan, [])
+      return current && (await this.#failing(current, rollout, report))
+    }
     this.#checks.delete(row.id)
     // Actions that only the next state of the cluster allows are still to come.
     const rest = planDatabase({ row: current, names, state, random: this.#options.random })
@@ -113,7 +136,7 @@ export class DatabaseWorker {
       rest.type === 'converge' &&
       runner.pending(row.id, rest.actions, context).length === 0
     if (!isDone) {
-      await this.#write(current, report)
+      await this.#writer.write(current, report)
       const after = rollout.state === 'progressing' ? rollout.recheckAfter : undefined
       return after === undefined ? undefined : { requeueAfter: after }
     }
@@ -121,7 +144,7 @@ export class DatabaseWorker {
     if (!current.job && isReported(current)) current = await this.#begin(current, plan, [])
     if (!current) return undefined
     const done = { ...report, observedGeneration: current.generation }
-    await this.#write(current, done, current.job && completedJob(current.job))
+    await this.#writer.write(current, done, current.job && completedJob(current.job))
     return undefined
   }
 
@@ -130,7 +153,7 @@ export class DatabaseWorker {
     const { job } = row
     if (job?.type === 'delete') {
       const error = 'The resource is not deleted any more.'
-      const current = await this.#write(row, {}, { type: 'fail', job, log: [error], error })
+      const current = await this.#writer.write(row, {}, { type: 'fail', job, log: [error], error })
       return current && (await this.#begin(current, plan, pending))
     }
     if (job?.status === 'running')
@@ -144,7 +167,12 @@ export class DatabaseWorker {
     const log = [...changes.map(changeLine), ...plan.notes]
     const { jobType } = plan
     const status = jobType === 'create' ? 'provisioning' : 'updating'
-    return await this.#write(row, row.status === 'paused' ? {} : { status }, { type: 'begin', jobType, changes, log })
+    return await this.#writer.write(row, row.status === 'paused' ? {} : { status }, {
+      type: 'begin',
+      jobType,
+      changes,
+      log,
+    })
   }
 
   async #extend(
@@ -157,7 +185,7 @@ export class DatabaseWorker {
     const changes = mergedChanges(job.changes, later)
     const jobType = job.type === 'scale' && !onlyReplicas(changes) ? 'update' : job.type
     const log = [...later.map(changeLine), ...plan.notes]
-    return await this.#write(row, {}, { type: 'extend', job, jobType, changes, log })
+    return await this.#writer.write(row, {}, { type: 'extend', job, jobType, changes, log })
   }
 
   /** Pods fail: the row says why, and the job fails once it was looked at often enough. */
@@ -169,7 +197,7 @@ export class DatabaseWorker {
     const { clock, retry } = this.#options
     const { job } = row
     if (!job) {
-      await this.#write(row, report)
+      await this.#writer.write(row, report)
       return undefined
     }
     const now = clock.monotonic()
@@ -179,72 +207,24 @@ export class DatabaseWorker {
     const wait = Math.max((this.#checks.get(row.id) ?? now) - now, 1)
     if (attempts > retry.maxRetries) {
       this.#checks.delete(row.id)
-      await this.#write(row, report, { type: 'fail', job, log: [rollout.reason], error: rollout.reason })
+      await this.#writer.write(row, report, { type: 'fail', job, log: [rollout.reason], error: rollout.reason })
       return undefined
     }
     const isCounted = attempts !== job.attempts
-    await this.#write(row, report, isCounted ? { type: 'progress', job, log: [rollout.reason], attempts } : undefined)
+    await this.#writer.write(
+      row,
+      report,
+      isCounted ? { type: 'progress', job, log: [rollout.reason], attempts } : undefined,
+    )
     return { requeueAfter: wait }
-  }
-
-  async #delete(
-    row: ResourceRow,
-    names: DatabaseNames,
-    state: DatabaseState,
-    context: WorkContext,
-  ): Promise<Requeue | void> {
-    const { runner, view } = this.#options
-    const plan = planDeletion(row, state)
-    if (plan.isGone) return await this.#deleted(row)
-    let current: ResourceRow | undefined = row
-    if (row.job?.type !== 'delete' && !isReported(row)) current = await this.#beginDeletion(row)
-    if (!current) return undefined
-    await runner.run(row.id, plan.actions, context)
-    const after = view.state(names, state.rival)
-    // The last object may have gone with this very request; otherwise its event brings the row back.
-    if (planDeletion(current, after).isGone) await this.#deleted(current)
-    return undefined
-  }
-
-  /** A job that was under way ends with the deletion of its resource. */
-  async #beginDeletion(row: ResourceRow): Promise<ResourceRow | undefined> {
-    let current: ResourceRow | undefined = row
-    if (row.job) {
-      const error = 'The resource was deleted.'
-      current = await this.#write(row, {}, { type: 'fail', job: row.job, log: [error], error })
-    }
-    return current && (await this.#write(current, {}, { type: 'begin', jobType: 'delete', changes: [], log: [] }))
-  }
-
-  async #deleted(row: ResourceRow): Promise<void> {
-    if (isDeletionFinished(row)) return
-    let current: ResourceRow | undefined = row
-    if (row.job?.type !== 'delete') current = await this.#beginDeletion(row)
-    if (!current?.job) return
-    const report = { status: 'deleted', observedGeneration: row.generation } as const
-    if (await this.#write(current, report, completedJob(current.job))) this.#enqueueNamesakes(row)
-  }
-
-  /** Another row may have waited for the name. */
-  #enqueueNamesakes(row: ResourceRow): void {
-    const { enqueue, rows } = this.#options
-    const names = rows.names(row)
-    if ('refused' in names) return
-    for (const id of rows.idsOf(names.namespace, names.name)) if (id !== row.id) enqueue(id)
   }
 
   /** A deleted row is finished unless it has a database that the operator may not touch. */
   async #refuseNames(row: ResourceRow, reason: string): Promise<void> {
-    if (row.deletedAt === undefined) return await this.#refuse(row, 'create', reason)
+    if (row.deletedAt === undefined) return await this.#writer.refuse(row, 'create', reason)
     const names = databaseNames(row, '')
     const isGone = 'refused' in names || planDeletion(row, this.#options.view.state(names, undefined)).isGone
-    return isGone ? await this.#deleted(row) : await this.#refuse(row, 'delete', reason)
-  }
-
-  /** A row that cannot be carried out: one failed job for each generation and reason. */
-  async #refuse(row: ResourceRow, jobType: JobType, reason: string): Promise<void> {
-    const isKnown = row.lastJob?.generation === row.generation && row.lastJob.error === reason && !row.job
-    await this.#write(row, errorReport(row, reason), isKnown ? undefined : { type: 'reject', jobType, error: reason })
+    return isGone ? await this.#deletion.finish(row) : await this.#writer.refuse(row, 'delete', reason)
   }
 
   /** Status and connection of a database that another program manages. */
@@ -252,7 +232,7 @@ export class DatabaseWorker {
     const { job } = row
     if (job?.status === 'running') {
       const error = `The resource is ${row.lifecycleMode} now, and not managed any more.`
-      await this.#write(row, {}, { type: 'fail', job, log: [error], error })
+      await this.#writer.write(row, {}, { type: 'fail', job, log: [error], error })
       return
     }
     if ('refused' in names) return
@@ -266,7 +246,10 @@ export class DatabaseWorker {
     const report = reportOf({ row, names, engine: engine.name, state, rollout, secretName, serviceName })
     // These rows keep the names that their owner gave them.
     const { status, connectionInfo } = report
-    await this.#write(row, { ...(status !== undefined && { status }), ...(connectionInfo && { connectionInfo }) })
+    await this.#writer.write(row, {
+      ...(status !== undefined && { status }),
+      ...(connectionInfo && { connectionInfo }),
+    })
   }
 
   /** A try failed: it is counted in the job, which fails after the last one. The reason is in the row at once. */
@@ -282,23 +265,9 @@ export class DatabaseWorker {
         ? { type: 'fail', job, log: [error.message], error: error.message }
         : { type: 'progress', job, log: [`try ${attempts} failed: ${error.message}`], attempts }
     try {
-      await this.#write(row, report, change)
+      await this.#writer.write(row, report, change)
     } catch (second) {
       this.#options.log.debug('a failed try could not be recorded', { id, error: asError(second) })
     }
-  }
-
-  /** Undefined: the platform has changed the row meanwhile; it was read again and is queued. */
-  async #write(row: ResourceRow, report: ResourceReport, job?: JobChange): Promise<ResourceRow | undefined> {
-    const { enqueue, metrics, rows, store } = this.#options
-    const result = await store.report(row, report, job)
-    if (result !== 'stale') {
-      rows.set(result.row)
-      if (job) metrics.job(job)
-      return result.row
-    }
-    await this.reread(row.id)
-    enqueue(row.id)
-    return undefined
   }
 }

@@ -9,7 +9,7 @@ import {
   StatefulSet,
 } from '@tenure/kube/kinds'
 import { type Actions, remove } from '@tenure/runtime'
-import { RESOURCE_ID_LABEL } from '../../api/names.ts'
+import { MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../../api/names.ts'
 import type { ResourceRow } from '../../api/rows.ts'
 import type { DatabaseState } from './state.ts'
 
@@ -29,13 +29,14 @@ export function planDeletion(row: ResourceRow, state: DatabaseState): DeletionPl
   const hadData = isOwn(statefulSet) || row.resourceName !== undefined || row.observedGeneration !== undefined
   const claims = deletesData(row) && hadData && !isTaken(row, state) ? state.claims : []
   const pods = isTaken(row, state) ? [] : state.pods
+  const hasSecret = isOwn(secret) || (hadData && !isTaken(row, state) && isManagedSecret(secret))
   const actions: Actions = [
     isOwn(statefulSet) && remove(StatefulSet, statefulSet),
     ...services.map((service) => remove(Service, service)),
     isOwn(configMap) && remove(ConfigMap, configMap),
     isOwn(podDisruptionBudget) && remove(PodDisruptionBudget, podDisruptionBudget),
     // The pods read the Secret until they are gone.
-    pods.length === 0 && isOwn(secret) && remove(Secret, secret),
+    pods.length === 0 && hasSecret && secret !== undefined && remove(Secret, secret),
     // A StatefulSet that was to be recreated has left its pods behind.
     ...pods
       .filter(
@@ -45,11 +46,17 @@ export function planDeletion(row: ResourceRow, state: DatabaseState): DeletionPl
     ...claims.map((claim) => remove(PersistentVolumeClaim, claim)),
   ]
   const isGone =
-    ![statefulSet, configMap, podDisruptionBudget, secret].some((object) => isOwn<KubeObject>(object)) &&
+    ![statefulSet, configMap, podDisruptionBudget].some((object) => isOwn<KubeObject>(object)) &&
+    !hasSecret &&
     services.length === 0 &&
     claims.length === 0 &&
     pods.length === 0
   return { actions, isGone }
+}
+
+/** A Secret with the id of an earlier row was restored for this one: the pods read it by its name. */
+function isManagedSecret(secret: DatabaseState['secret']): boolean {
+  return secret?.metadata.labels?.[MANAGED_BY_LABEL] === OPERATOR
 }
 
 /** Whether the name belongs to another row now, or to a StatefulSet that was never this row's. */

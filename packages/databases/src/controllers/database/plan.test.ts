@@ -98,10 +98,40 @@ test('a deletion removes only objects of its row', () => {
         object?.metadata.labels?.['resource-id'] === resource.id
       const removed = actions.flatMap((action) => (action && action.type === 'remove' ? [action.kind.kind] : []))
       expect(removed.includes('StatefulSet')).toBe(isOwn(cluster.statefulSet))
-      expect(removed.includes('Secret')).toBe(isOwn(cluster.secret))
+      // A Secret of an earlier row goes with the database that reads it.
+      const isTaken = cluster.rival !== undefined || (cluster.statefulSet !== undefined && !isOwn(cluster.statefulSet))
+      const isRead = cluster.secret !== undefined && resource.observedGeneration !== undefined && !isTaken
+      const isReadByOwn = cluster.secret !== undefined && isOwn(cluster.statefulSet) && !isTaken
+      expect(removed.includes('Secret')).toBe(isOwn(cluster.secret) || isRead || isReadByOwn)
       expect(isGone).toBe(removed.length === 0)
     }),
   )
+})
+
+test('a restored Secret with the id of an earlier row becomes that of the row, and goes with it', () => {
+  const secret = testObject<Secret>(`${TEST_NAMES.name}-credentials`, '3', { data: { password: 'cHc=' } })
+  const state = { ...EMPTY_STATE, secret }
+  const plan = planDatabase({ row: testRow(), names: TEST_NAMES, state, random: seededRandom(1) })
+  const patches = plan.type === 'converge' ? plan.actions.filter((each) => each && each.type === 'patch') : []
+  expect(patches).toMatchObject([{ kind: { kind: 'Secret' }, ref: { name: 'orders-credentials' } }])
+  const had = testRow({ observedGeneration: '1' })
+  expect(planDeletion(had, state).isGone).toBe(false)
+  // A row that never had a database did not read it; a rival reads it; another program's is not the operator's.
+  expect(planDeletion(testRow(), state).isGone).toBe(true)
+  expect(planDeletion(had, { ...state, rival: '3' }).isGone).toBe(true)
+  const foreign = { ...secret, metadata: { ...secret.metadata, labels: {} } }
+  expect(planDeletion(had, { ...state, secret: foreign })).toMatchObject({ isGone: true })
+})
+
+test('a database does not move', () => {
+  const displaced = { name: 'orders', namespace: 'nest-team-9' }
+  const state = { ...EMPTY_STATE, displaced }
+  expect(planDatabase({ row: testRow(), names: TEST_NAMES, state, random: seededRandom(1) })).toMatchObject({
+    type: 'refuse',
+    reason:
+      'The database runs in namespace nest-team-9 as orders and cannot move. Set k8s_namespace back to nest-team-9, ' +
+      'or delete the resource and create another.',
+  })
 })
 
 test('a Secret stays as long as pods read it', () => {

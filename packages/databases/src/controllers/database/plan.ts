@@ -32,6 +32,7 @@ import { databaseObjects, type DatabaseObjects } from '../../objects/database-ob
 import { labelsOf, objectNames } from '../../objects/names.ts'
 import { type StorageGrowth, storagePlan } from '../../objects/storage-plan.ts'
 import { fieldChanges, onlyReplicas } from './field-changes.ts'
+import { moveReason } from './placement.ts'
 import type { DatabaseState } from './state.ts'
 
 /** The label by which the StatefulSet controller tells pods of one revision from those of another. */
@@ -68,6 +69,7 @@ export function planDatabase({ names, random, row, state }: DatabasePlanInput): 
   const jobType: JobType = row.observedGeneration === undefined ? 'create' : 'update'
   const refuse = (reason: string): DatabasePlan => ({ type: 'refuse', jobType, reason })
   if (row.problem !== undefined) return refuse(row.problem)
+  if (state.displaced) return refuse(moveReason(state.displaced, names))
   if (state.rival !== undefined)
     return refuse(`The resource ${state.rival} already has the name ${names.name} in the namespace ${names.namespace}.`)
   const read = readDatabaseConfig(row)
@@ -123,6 +125,10 @@ function own({ config, names, notes, objects, row, state }: OwnInput): DatabaseP
   const actions: Actions = [
     create(Namespace, objects.namespace),
     create(Secret, objects.secret, state.deletedSecret ? {} : { adopt: refuseForeignSecret }),
+    // A Secret that was restored for this database may have the id of an earlier row.
+    state.secret !== undefined &&
+      state.secret.metadata.labels?.[RESOURCE_ID_LABEL] !== row.id &&
+      patch(Secret, state.secret, { metadata: { labels: { [RESOURCE_ID_LABEL]: row.id } } }),
     // It may only have lost the label by which the operator sees it; then it has the right password already.
     state.secret === undefined &&
       state.deletedSecret !== undefined &&

@@ -21,6 +21,20 @@ test('rows are found by the name of their database, also after it changed', () =
   expect(table.idsIn('nest-team')).toEqual([])
 })
 
+test('a row is also found where its database runs', () => {
+  const row = testRow({ id: '1', namespace: 'nest-team-2' })
+  const table = tableOf(row, testRow({ id: '2' }))
+  table.setDisplaced('1', names)
+  expect(table.idsOf(names.namespace, 'orders')).toEqual(['2', '1'])
+  expect(table.namesakes(row)).toEqual(['2'])
+  table.set(testRow({ id: '1' }))
+  table.setDisplaced('1', undefined)
+  expect(table.idsOf(names.namespace, 'orders')).toEqual(['2', '1'])
+  expect(table.idsOf('nest-team-2', 'orders')).toEqual([])
+  table.delete('1')
+  expect(table.idsOf(names.namespace, 'orders')).toEqual(['2'])
+})
+
 test('the row with the lowest id has a name first, by number and not by text', () => {
   const [second, tenth] = [testRow({ id: '2' }), testRow({ id: '10' })]
   const table = tableOf(tenth, second)

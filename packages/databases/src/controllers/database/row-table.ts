@@ -14,6 +14,9 @@ export class RowTable {
   /** Ids by `namespace/name`. */
   readonly #byName = new Map<string, Set<string>>()
 
+  /** Names of databases that run where their row does not say, by id. */
+  readonly #displaced = new Map<string, string>()
+
   constructor(settings: RowTableSettings) {
     this.#settings = settings
   }
@@ -31,36 +34,61 @@ export class RowTable {
   }
 
   names(row: ResourceRow): DatabaseNames | { readonly refused: string } {
-    const { namespacePrefix, watchAllNamespaces } = this.#settings
+    const { namespacePrefix } = this.#settings
     const names = databaseNames(row, namespacePrefix)
-    if ('refused' in names || watchAllNamespaces || names.namespace.startsWith(namespacePrefix)) return names
+    if ('refused' in names || this.isWatched(names.namespace)) return names
     const { namespace } = names
     const refused = `Namespace ${namespace} does not begin with ${namespacePrefix}, and WATCH_ALL_NAMESPACES is not set.`
     return { refused }
   }
 
+  /** Whether the operator manages databases in that namespace. */
+  isWatched(namespace: string): boolean {
+    const { namespacePrefix, watchAllNamespaces } = this.#settings
+    return watchAllNamespaces || namespace.startsWith(namespacePrefix)
+  }
+
+  /** Where the row's database runs, if the row has other names now: it is found under both. */
+  setDisplaced(id: string, names: DatabaseNames | undefined): void {
+    const key = names && `${names.namespace}/${names.name}`
+    const before = this.#displaced.get(id)
+    if (before === key) return
+    const row = this.#rows.get(id)
+    if (before !== undefined && (!row || this.#keyOf(row) !== before)) this.#unlink(before, id)
+    if (key === undefined) this.#displaced.delete(id)
+    else {
+      this.#displaced.set(id, key)
+      this.#link(key, id)
+    }
+  }
+
   set(row: ResourceRow): void {
     const before = this.#rows.get(row.id)
     this.#rows.set(row.id, row)
-    if (before && this.#keyOf(before) === this.#keyOf(row)) return
-    if (before) this.#unlink(before)
-    const key = this.#keyOf(row)
-    if (key === undefined) return
-    const ids = this.#byName.get(key)
-    if (ids) ids.add(row.id)
-    else this.#byName.set(key, new Set([row.id]))
+    const [from, to] = [before && this.#keyOf(before), this.#keyOf(row)]
+    if (from === to) return
+    if (from !== undefined && from !== this.#displaced.get(row.id)) this.#unlink(from, row.id)
+    if (to !== undefined) this.#link(to, row.id)
   }
 
   delete(id: string): void {
     const row = this.#rows.get(id)
     if (!row) return
+    this.setDisplaced(id, undefined)
     this.#rows.delete(id)
-    this.#unlink(row)
+    const key = this.#keyOf(row)
+    if (key !== undefined) this.#unlink(key, id)
   }
 
   /** The rows whose database has that name. */
   idsOf(namespace: string, name: string): readonly string[] {
     return [...(this.#byName.get(`${namespace}/${name}`) ?? [])]
+  }
+
+  /** Other rows of the same name, also of the name under which the row's database runs. */
+  namesakes(row: ResourceRow): readonly string[] {
+    const keys = [this.#keyOf(row), this.#displaced.get(row.id)].filter((key) => key !== undefined)
+    return keys.flatMap((key) => [...(this.#byName.get(key) ?? [])]).filter((id) => id !== row.id)
   }
 
   /** The rows whose databases are in that namespace. */
@@ -85,10 +113,15 @@ export class RowTable {
     return 'refused' in names ? undefined : `${names.namespace}/${names.name}`
   }
 
-  #unlink(row: ResourceRow): void {
-    const key = this.#keyOf(row)
-    const ids = key === undefined ? undefined : this.#byName.get(key)
-    if (ids?.delete(row.id) && ids.size === 0 && key !== undefined) this.#byName.delete(key)
+  #link(key: string, id: string): void {
+    const ids = this.#byName.get(key)
+    if (ids) ids.add(id)
+    else this.#byName.set(key, new Set([id]))
+  }
+
+  #unlink(key: string, id: string): void {
+    const ids = this.#byName.get(key)
+    if (ids?.delete(id) && ids.size === 0) this.#byName.delete(key)
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   Service,
   StatefulSet,
 } from '@tenure/kube/kinds'
+import type { DatabaseNames } from '../../config/names.ts'
 
 /** The objects of one database in the cluster, as the caches show them. */
 export interface DatabaseState {
@@ -25,6 +26,8 @@ export interface DatabaseState {
   readonly claims: readonly Stored<PersistentVolumeClaim>[]
   /** The Secret if it was deleted while this process watched; the server still has that password. */
   readonly deletedSecret: Stored<Secret> | undefined
+  /** Where the row's database runs, if the row has other names now. */
+  readonly displaced: DatabaseNames | undefined
   /** The id of an earlier row with the same name in the same namespace. */
   readonly rival: string | undefined
 }

@@ -11,12 +11,13 @@ import {
 } from '@tenure/kube/kinds'
 import type { Informer, Informers } from '@tenure/runtime'
 import { LRUCache } from 'lru-cache'
-import { APP_LABEL, MANAGED_BY_LABEL, OPERATOR } from '../../api/names.ts'
+import { APP_LABEL, MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../../api/names.ts'
 import type { DatabaseNames } from '../../config/names.ts'
 import { objectNames } from '../../objects/names.ts'
 import type { DatabaseState } from './state.ts'
 
 const DATABASE_INDEX = 'database'
+const RESOURCE_ID_INDEX = 'resource id'
 const MANAGED_SELECTOR = `${MANAGED_BY_LABEL}=${OPERATOR}`
 /** Secrets that were deleted and not created again yet. */
 const MAX_DELETED_SECRETS = 1_000
@@ -48,6 +49,8 @@ export class DatabaseView {
     this.#claims = informers.informer(PersistentVolumeClaim, labelled)
     addDatabaseIndex(this.#pods)
     addDatabaseIndex(this.#claims)
+    addResourceIndex(this.#statefulSets)
+    addResourceIndex(this.#secrets)
   }
 
   /** Of all kinds that plans apply, create, patch or remove. */
@@ -82,8 +85,20 @@ export class DatabaseView {
         .byIndex(DATABASE_INDEX, `${namespace}/${name}`)
         .filter(({ metadata }) => withoutOrdinal(metadata.name).endsWith(`-${name}`)),
       deletedSecret: this.#deletedSecrets.get(secretKey),
+      displaced: undefined,
       rival,
     }
+  }
+
+  /** The names of all databases whose StatefulSet or Secret has the id of a row. */
+  namesOf(id: string): readonly DatabaseNames[] {
+    const found = [this.#statefulSets, this.#secrets].flatMap(({ cache }) =>
+      cache.byIndex(RESOURCE_ID_INDEX, id).map(({ metadata }) => ({
+        name: metadata.labels?.[APP_LABEL] ?? metadata.name,
+        namespace: metadata.namespace ?? '',
+      })),
+    )
+    return [...new Map(found.map((names) => [`${names.namespace}/${names.name}`, names])).values()]
   }
 
   /** Calls `onChange` with the database, or with the namespace alone, that an event concerns. Returns a function that ends that. */
@@ -129,6 +144,14 @@ function onDatabaseEvent(
     // Another writer may have taken the label away: the name still tells.
     const names = app === undefined ? [name, name.replace(/-[^-]+$/, '')] : [app]
     for (const database of names) onChange(namespace, database)
+  })
+}
+
+/** Rows must find their databases without a look at all of them. */
+function addResourceIndex<T extends KubeObject>(informer: Informer<T>): void {
+  informer.addIndex(RESOURCE_ID_INDEX, ({ metadata }: Stored<T>) => {
+    const id = metadata.labels?.[MANAGED_BY_LABEL] === OPERATOR ? metadata.labels[RESOURCE_ID_LABEL] : undefined
+    return id === undefined ? [] : [id]
   })
 }
 
