@@ -34,14 +34,25 @@ export async function bundleControlPlane(): Promise<string> {
   return path.join(folder, 'main.js')
 }
 
-/** Bundles the claims operator: for a cluster, and with the embedded control plane in the same process. */
-export async function bundleClaims(): Promise<{ readonly cluster: string; readonly embedded: string }> {
+/** The claims operator for a cluster, with the embedded control plane in one process, and hand-outs without it. */
+export interface ClaimsPrograms {
+  readonly cluster: string
+  readonly embedded: string
+  readonly bare: string
+}
+
+export async function bundleClaims(): Promise<ClaimsPrograms> {
   const folder = await bundle('tenure-bench-claims', {
     claims: 'bench/operators/programs/claims.ts',
     'embedded-claims': 'bench/operators/programs/embedded-claims.ts',
+    'bare-claims': 'bench/operators/programs/bare-claims.ts',
     'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
   })
-  return { cluster: path.join(folder, 'claims.js'), embedded: path.join(folder, 'embedded-claims.js') }
+  return {
+    cluster: path.join(folder, 'claims.js'),
+    bare: path.join(folder, 'bare-claims.js'),
+    embedded: path.join(folder, 'embedded-claims.js'),
+  }
 }
 
 /** Bundles the program that measures the template engine; the package is a file of its own, loaded when it is measured. */

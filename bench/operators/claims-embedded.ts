@@ -5,8 +5,9 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePorts } from '../../test/cluster/free-ports.ts'
 import { inParallel } from '../programs/cluster.ts'
+import { prepareBareMembers } from './bare-server.ts'
 import { ClaimsClient } from './claims-client.ts'
-import { takeWarm, timed } from './claims-measured.ts'
+import { type HandOutFigures, takeWarm, timed } from './claims-measured.ts'
 import { SMALL_TEMPLATE } from './claims-operator.ts'
 
 const POOL = 4_000
@@ -17,26 +18,26 @@ const perSecond = (ms: number): number => (ROUND / ms) * 1_000
 
 /**
  * Hand-outs per second over HTTP of an operator in the process of the embedded control plane, alternating with
- * conditional writes that this process makes itself, as many at a time. Both are on disk before they are acknowledged.
+ * conditional writes without it, as many at a time. All are on disk before they are acknowledged.
  */
-export async function embeddedThroughput(
-  program: string,
-): Promise<{ readonly claims: readonly number[]; readonly bare: readonly number[] }> {
-  const [port = 0] = await freePorts(1)
+export async function embeddedThroughput(program: string): Promise<HandOutFigures> {
+  const [port = 0, barePort = 0] = await freePorts(2)
   const folder = mkdtempSync(path.join(tmpdir(), 'tenure-bench-embedded-'))
   const template = path.join(folder, 'template.yaml')
   const values = path.join(folder, 'values.yaml')
   writeFileSync(template, SMALL_TEMPLATE)
   writeFileSync(values, '{}')
-  const options = { port, directory: path.join(folder, 'data'), template, values, count: POOL }
+  const options = { port, 'bare-port': barePort, directory: path.join(folder, 'data'), template, values, count: POOL }
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
   // The options of `npm start`.
   const node = ['--max-semi-space-size=2', '--heap-growing-percent=40']
   const child = spawn(process.execPath, [...node, program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const caller = new ClaimsClient(port)
+  const bareCaller = new ClaimsClient(barePort)
   const claims: number[] = []
   const bare: number[] = []
+  const bareHttp: number[] = []
   try {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const next = async (): Promise<{ readonly ms: number }> => {
@@ -48,14 +49,17 @@ export async function embeddedThroughput(
     for (let round = 0; round < POOL / ROUND; round++) {
       child.stdin.write(`bare-${round} ${ROUND} ${CALLERS}\n`)
       bare.push(perSecond((await next()).ms))
+      await prepareBareMembers(barePort, `served-${round}`, ROUND)
+      bareHttp.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(bareCaller)))))
       claims.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(caller)))))
     }
   } finally {
     caller.close()
+    bareCaller.close()
     child.stdin.end()
     await exited
     rmSync(folder, { recursive: true, force: true })
   }
-  // The first two rounds warm both sides up.
-  return { claims: claims.slice(2), bare: bare.slice(2) }
+  // The first two rounds warm all sides up.
+  return { claims: claims.slice(2), bare: bare.slice(2), bareHttp: bareHttp.slice(2) }
 }

@@ -6,7 +6,8 @@ import { Namespace, Secret } from '@tenure/kube/kinds'
 import { poolTemplate } from '../../packages/claims/src/template/pool-template.ts'
 import { inParallel } from '../programs/cluster.ts'
 import { BareMembers } from './bare-members.ts'
-import type { ClaimsClient } from './claims-client.ts'
+import { prepareBareMembers } from './bare-server.ts'
+import { ClaimsClient } from './claims-client.ts'
 import { isReady, Pod } from './claims-loop.ts'
 import { DEFAULT_TEMPLATE, DEFAULT_VALUES } from './claims-operator.ts'
 import type { ClaimsOperator } from './claims-operator.ts'
@@ -40,29 +41,38 @@ export async function newNamespace(client: Client): Promise<string> {
   return metadata.name
 }
 
-/** Alternates a claim and a bare conditional write. */
+/** Alternates a claim, a bare conditional write, and such a write behind a plain HTTP server. Returns milliseconds. */
 export async function oneAtATime(
   { operator, client, namespace }: Target,
+  barePort: number,
   whenFull: () => Promise<void>,
-): Promise<{ readonly claims: readonly number[]; readonly bare: readonly number[] }> {
-  const members = await BareMembers.create(client, { namespace, prefix: 'single', count: WARM_UP + SINGLE_CLAIMS })
+): Promise<HandOutFigures> {
+  const count = WARM_UP + SINGLE_CLAIMS
+  const members = await BareMembers.create(client, { namespace, prefix: 'single', count })
+  await prepareBareMembers(barePort, 'single-served', count)
+  const bareCaller = new ClaimsClient(barePort)
   const random = uniform()
   let claims: number[] = []
   let bare: number[] = []
-  for (let index = 0; index < WARM_UP + SINGLE_CLAIMS; index++) {
+  let bareHttp: number[] = []
+  for (let index = 0; index < count; index++) {
     if (index === WARM_UP) {
       claims = []
       bare = []
+      bareHttp = []
       await whenFull()
     }
     let id = ''
     claims.push(await timed(async () => ({ id } = await takeWarm(operator.client))))
     await pause(2 * SINGLE_PAUSE_MS * random())
     bare.push(await timed(() => members.handOut(index)))
+    await pause(2 * SINGLE_PAUSE_MS * random())
+    bareHttp.push(await timed(() => takeWarm(bareCaller)))
     await operator.client.release(id)
     await pause(2 * SINGLE_PAUSE_MS * random())
   }
-  return { claims, bare }
+  bareCaller.close()
+  return { claims, bare, bareHttp }
 }
 
 export async function takeWarm(client: ClaimsClient): Promise<{ readonly id: string }> {
@@ -183,24 +193,40 @@ export async function burst(
   return { claims: claims.slice(1), bare: bare.slice(1) }
 }
 
+/** Milliseconds, or hand-outs per second. */
+export interface HandOutFigures {
+  readonly claims: readonly number[]
+  /** Conditional writes by the benchmark itself. */
+  readonly bare: readonly number[]
+  /** The same writes, each for a request to a plain HTTP server in another process. */
+  readonly bareHttp: readonly number[]
+}
+
 const perSecond = (ms: number): number => (THROUGHPUT_ROUND / ms) * 1_000
 
-/** Alternates rounds of claims and of bare writes, 16 at a time. Returns the rates per second. */
+/** Alternates rounds of claims, of bare writes, and of these for HTTP requests, 16 at a time. */
 export async function throughput(
   { operator, client, namespace }: Target,
-  pool: number,
-): Promise<{ readonly claims: readonly number[]; readonly bare: readonly number[] }> {
+  { pool, barePort }: { readonly pool: number; readonly barePort: number },
+): Promise<HandOutFigures> {
   const claims: number[] = []
   const bare: number[] = []
+  const bareHttp: number[] = []
+  const bareCaller = new ClaimsClient(barePort)
   for (let round = 0; round < pool / THROUGHPUT_ROUND; round++) {
     const members = await BareMembers.create(client, { namespace, prefix: `bare-${round}`, count: THROUGHPUT_ROUND })
     bare.push(perSecond(await members.handOutAll(THROUGHPUT_CALLERS)))
-    claims.push(
-      perSecond(await timed(() => inParallel(THROUGHPUT_ROUND, THROUGHPUT_CALLERS, () => takeWarm(operator.client)))),
-    )
+    await prepareBareMembers(barePort, `served-${round}`, THROUGHPUT_ROUND)
+    for (const [caller, rates] of [
+      [bareCaller, bareHttp],
+      [operator.client, claims],
+    ] as const)
+      rates.push(perSecond(await timed(() => inParallel(THROUGHPUT_ROUND, THROUGHPUT_CALLERS, () => takeWarm(caller)))))
   }
-  // The first rounds warm both sides up.
-  return { claims: claims.slice(WARM_UP_ROUNDS), bare: bare.slice(WARM_UP_ROUNDS) }
+  bareCaller.close()
+  // The first rounds warm all sides up.
+  const [ours, direct, http] = [claims, bare, bareHttp].map((rates) => rates.slice(WARM_UP_ROUNDS))
+  return { claims: ours ?? [], bare: direct ?? [], bareHttp: http ?? [] }
 }
 
 /** Milliseconds of one rendering of the default template, from its text to objects. */

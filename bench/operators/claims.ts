@@ -4,6 +4,7 @@ import { connect } from '../programs/cluster.ts'
 import type { ConfigMap } from '../programs/cluster.ts'
 import type { Row } from '../rows.ts'
 import type { OperatorContext } from './applications.ts'
+import { freePorts } from '../../test/cluster/free-ports.ts'
 import { anyMember } from './bare-members.ts'
 import { BarePool, openLoop } from './claims-loop.ts'
 import type { LoopResult } from './claims-loop.ts'
@@ -19,10 +20,10 @@ import {
   uniform,
   writesPerClaim,
 } from './claims-measured.ts'
-import { ClaimsOperator, LAZY_TEMPLATE, POD_TEMPLATE, SMALL_TEMPLATE } from './claims-operator.ts'
+import { ClaimsOperator, LAZY_TEMPLATE, NODE_OPTIONS, POD_TEMPLATE, SMALL_TEMPLATE } from './claims-operator.ts'
 import type { ClaimsOperatorOptions } from './claims-operator.ts'
 import { holdLease } from './hold-lease.ts'
-import { quantile } from './operator-process.ts'
+import { OperatorProcess, quantile } from './operator-process.ts'
 
 const POOL = 40
 const LOOP_POOL = 100
@@ -33,6 +34,7 @@ const THROUGHPUT_POOL = 1_000
 interface ClaimsContext {
   readonly client: Client
   readonly program: string
+  readonly bareProgram: string
   readonly kubeconfig: string
   readonly say: (text: string) => void
 }
@@ -50,10 +52,11 @@ export const claimThroughputRows = (context: OperatorContext): Promise<readonly 
 /** Measures it in one process with the embedded control plane. */
 export async function embeddedClaimRows({ say }: OperatorContext): Promise<readonly Row[]> {
   const { embedded } = await bundleClaims()
-  const { claims, bare } = await embeddedThroughput(embedded)
+  const { claims, bare, bareHttp } = await embeddedThroughput(embedded)
   say('  embedded control plane measured')
   return [
     throughputRow('… on the embedded control plane; right: its in-process writes', claims, bare, 0.5),
+    throughputRow('… right: the same writes behind a bare HTTP server', claims, bareHttp, 0.9),
     atMost('rendering of the default template', 'ms', renderingMs(), 1),
   ]
 }
@@ -62,10 +65,10 @@ async function onCluster(
   { kubeconfig, say }: OperatorContext,
   measure: (context: ClaimsContext) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
-  const { cluster: program } = await bundleClaims()
+  const { cluster: program, bare: bareProgram } = await bundleClaims()
   const { client, transport } = await connect(kubeconfig)
   try {
-    return await measure({ client, program, kubeconfig, say })
+    return await measure({ client, program, bareProgram, kubeconfig, say })
   } finally {
     await transport.close()
   }
@@ -85,7 +88,7 @@ async function poolRows(context: ClaimsContext): Promise<readonly Row[]> {
       await operator.whenFull('lazy', LAZY_POOL)
     }
     await whenFull()
-    const single = await oneAtATime(target, whenFull)
+    const single = await withBareServer(context, namespace, (barePort) => oneAtATime(target, barePort, whenFull))
     say('  one at a time measured')
     await whenFull()
     const lazy = await lazyClaims(target)
@@ -100,6 +103,7 @@ async function poolRows(context: ClaimsContext): Promise<readonly Row[]> {
     const lazyLimit = 2 * plain + quantile(lazy.creates, 0.5)
     return [
       ratio('warm claim, one at a time, p50', 'ms', plain, quantile(single.bare, 0.5), 1.5),
+      ratio('… right: the same write behind a bare HTTP server', 'ms', plain, quantile(single.bareHttp, 0.5), 1.1),
       ratio('… p99', 'ms', quantile(single.claims, 0.99), quantile(single.bare, 0.99), 2),
       atMost('cold claim after its pod was Ready, p99', 'ms', quantile(late, 0.99), 150),
       {
@@ -212,11 +216,33 @@ async function throughputRows(context: ClaimsContext): Promise<readonly Row[]> {
   await holdLease(client, namespace)
   const operator = await ClaimsOperator.start({ ...context, namespace, pools })
   try {
-    const { claims, bare } = await throughput({ operator, client, namespace }, THROUGHPUT_POOL)
+    const target = { operator, client, namespace }
+    const { claims, bare, bareHttp } = await withBareServer(context, namespace, (barePort) =>
+      throughput(target, { pool: THROUGHPUT_POOL, barePort }),
+    )
     say('  throughput measured')
-    return [throughputRow('hand-outs per second, 16 callers, refill paused', claims, bare, 0.7)]
+    return [
+      throughputRow('hand-outs per second, 16 callers, refill paused', claims, bare, 0.7),
+      throughputRow('… right: the same writes behind a bare HTTP server', claims, bareHttp, 0.9),
+    ]
   } finally {
     await operator.stop()
+  }
+}
+
+async function withBareServer<R>(
+  { bareProgram, kubeconfig }: ClaimsContext,
+  namespace: string,
+  measure: (port: number) => Promise<R>,
+): Promise<R> {
+  const [port = 0] = await freePorts(1)
+  const args = ['--namespace', namespace, '--port', String(port)]
+  const server = new OperatorProcess(args, { KUBECONFIG: kubeconfig }, NODE_OPTIONS, bareProgram)
+  await server.ready(`http://127.0.0.1:${port}/`)
+  try {
+    return await measure(port)
+  } finally {
+    await server.stop()
   }
 }
 
