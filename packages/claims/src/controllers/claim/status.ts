@@ -5,7 +5,7 @@ import { type Claim, claimOf, type ClaimStatus, type FailureCause, type Resource
 import { ANNOTATIONS, DATA, REASONS } from '../../api/names.ts'
 import { statusData } from '../../api/new-claim.ts'
 import { isIncomplete, lazyDueAt } from './plan.ts'
-import { readinessOf } from './readiness/index.ts'
+import { readinessOf } from '@tenure/runtime/readiness'
 import { type KnownKinds, resourcesOf } from './resources.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Pod } from '@tenure/kube/kinds'
 import { STUCK_CONTAINER_REASONS } from '@tenure/kube/model'
-import { getCondition, isTrue } from '@tenure/runtime'
+import { getCondition, isTrue } from '../actions/conditions.ts'
 import { disrupted, failed, type Readiness, ready, stuck, waiting } from './readiness.ts'
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]

@@ -1,4 +1,4 @@
-/** The state of one resource of a claim. */
+/** Whether an object works. */
 export interface Readiness {
   readonly isReady: boolean
   /** It failed, and does not recover by itself. */

@@ -25,7 +25,7 @@ const RULES: Readonly<Record<string, (object: KubeObject) => Readiness>> = {
   'v1 Service': serviceReadiness,
 }
 
-/** Whether a resource of a claim is ready. Undefined: it does not exist. */
+/** Whether an object is ready, as its status says. Undefined: it does not exist. */
 export function readinessOf(object: KubeObject | undefined): Readiness {
   if (!object) return waiting('not created yet')
   if (object.metadata?.deletionTimestamp) return waiting('being deleted')

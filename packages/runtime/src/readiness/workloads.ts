@@ -1,5 +1,5 @@
 import type { DaemonSet, Deployment, Job, ReplicaSet, StatefulSet } from '@tenure/kube/kinds'
-import { getCondition, isTrue } from '@tenure/runtime'
+import { getCondition, isTrue } from '../actions/conditions.ts'
 import { failed, type Readiness, ready, waiting } from './readiness.ts'
 
 /** Whether the controller of a workload has seen its newest version. */
