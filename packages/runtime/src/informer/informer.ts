@@ -21,7 +21,7 @@ import { ObjectTransform } from './cache/transform.ts'
 import { LiveCache } from './cache/live-cache.ts'
 import type { Machine, Outcome } from './reflector/state-machine.ts'
 import { ObjectStore } from './cache/object-store.ts'
-import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth } from './types.ts'
+import type { Cache, IndexFunction, Informer, InformerEvent, InformerHealth, InformerSubscription } from './types.ts'
 import { Reflector } from './reflector/reflector.ts'
 
 export interface InformerTuning {
@@ -52,6 +52,8 @@ export interface InformerOptions<T extends KubeObject> extends InformerTuning {
   readonly api: KubeApi
   readonly kind: Kind<T>
   readonly selection: Selection
+  /** See `InformerRequest`. Default false. */
+  readonly alike?: boolean
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -96,7 +98,11 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
       selection,
       clock,
       store: this.#store,
-      transform: new ObjectTransform(kind, { keepManagedFieldsOf, freeze: options.freeze ?? false }),
+      transform: new ObjectTransform(kind, {
+        keepManagedFieldsOf,
+        freeze: options.freeze ?? false,
+        areAlike: options.alike ?? false,
+      }),
       publish: (events) => this.#broadcaster.publish(events),
       progressed: () => this.#progressed(),
     })
@@ -156,9 +162,9 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     }
   }
 
-  subscribe(handler: (event: InformerEvent<T>) => void): () => void {
+  subscribe(handler: (event: InformerEvent<T>) => void, { replay = true }: InformerSubscription = {}): () => void {
     return this.#broadcaster.subscribe(handler, (deliver) => {
-      for (const object of this.#store) deliver({ type: 'added', object, initial: true })
+      if (replay) for (const object of this.#store) deliver({ type: 'added', object, initial: true })
     })
   }
 

@@ -37,6 +37,21 @@ describe('shared informers', () => {
     await t.expectClean()
   })
 
+  test('a subscriber without a replay gets the first list if it comes later, and changes alone otherwise', async () => {
+    const t = setUp()
+    t.api.seed(ConfigMap, map('a'))
+    const early: string[] = []
+    const late: string[] = []
+    t.informer.subscribe(({ object, type }) => early.push(`${type} ${object.metadata.name}`), { replay: false })
+    await t.start()
+    t.informer.subscribe(({ object, type }) => late.push(`${type} ${object.metadata.name}`), { replay: false })
+    t.api.seed(ConfigMap, map('b'))
+    await settle()
+    expect(early).toEqual(['added a', 'added b'])
+    expect(late).toEqual(['added b'])
+    await t.expectClean()
+  })
+
   test('lists and restarts are counted', async () => {
     const counts: Record<string, number> = {}
     const family = (name: string) => ({

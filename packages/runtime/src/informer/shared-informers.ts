@@ -66,7 +66,7 @@ export class SharedInformers implements Informers {
   informer<T extends KubeObject>(
     kind: Kind<T>,
     selection: Selection = {},
-    { optional = false }: InformerRequest = {},
+    { alike = false, optional = false }: InformerRequest = {},
   ): Informer<T> {
     const normalized = normalize(kind, selection)
     const key = JSON.stringify([
@@ -85,6 +85,7 @@ export class SharedInformers implements Informers {
       ...this.#options,
       kind,
       selection: normalized,
+      alike,
       clock,
       random,
       log,

@@ -31,6 +31,11 @@ export type InformerHealth =
   /** `since` is wall time; `error` is the reason. The informer keeps retrying. */
   | { readonly state: 'down'; readonly since: number; readonly error: Error }
 
+export interface InformerSubscription {
+  /** Also call the handler for the current objects. Default true. */
+  readonly replay?: boolean
+}
+
 /** One watched kind: a cache in sync with the server, and its change events. */
 export interface Informer<T extends KubeObject> {
   readonly kind: Kind<T>
@@ -50,7 +55,7 @@ export interface Informer<T extends KubeObject> {
    * synchronously after the cache changed. Returns a function that unsubscribes. A handler that throws is a bug: the
    * error is logged, and other handlers are still called.
    */
-  subscribe(handler: (event: InformerEvent<T>) => void): () => void
+  subscribe(handler: (event: InformerEvent<T>) => void, options?: InformerSubscription): () => void
   /**
    * Calls `handler` whenever `lastSyncResourceVersion` changed, after the corresponding events. Returns a function that
    * unsubscribes.
@@ -66,6 +71,11 @@ export interface InformerRequest {
    * caller requests without this counts. Default false.
    */
   readonly optional?: boolean
+  /**
+   * Most objects are made from one pattern: the cache keeps equal parts of them once, for some CPU per object. The first
+   * caller decides. Default false.
+   */
+  readonly alike?: boolean
 }
 
 /** Shared informers: one per kind, form and selection. */

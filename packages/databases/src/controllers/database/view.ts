@@ -40,13 +40,15 @@ export class DatabaseView {
     // The pods and claims of an adopted StatefulSet have only the labels of its selector.
     const labelled = { labelSelector: APP_LABEL }
     this.#namespaces = informers.informer(Namespace)
-    this.#statefulSets = informers.informer(StatefulSet)
-    this.#secrets = informers.informer(Secret, managed)
-    this.#configMaps = informers.informer(ConfigMap, managed)
-    this.#services = informers.informer(Service, managed)
-    this.#budgets = informers.informer(PodDisruptionBudget, managed)
-    this.#pods = informers.informer(Pod, labelled)
-    this.#claims = informers.informer(PersistentVolumeClaim, labelled)
+    // Every database has objects of one pattern.
+    const alike = { alike: true }
+    this.#statefulSets = informers.informer(StatefulSet, {}, alike)
+    this.#secrets = informers.informer(Secret, managed, alike)
+    this.#configMaps = informers.informer(ConfigMap, managed, alike)
+    this.#services = informers.informer(Service, managed, alike)
+    this.#budgets = informers.informer(PodDisruptionBudget, managed, alike)
+    this.#pods = informers.informer(Pod, labelled, alike)
+    this.#claims = informers.informer(PersistentVolumeClaim, labelled, alike)
     addDatabaseIndex(this.#pods)
     addDatabaseIndex(this.#claims)
     addResourceIndex(this.#statefulSets)

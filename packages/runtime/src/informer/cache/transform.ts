@@ -1,10 +1,13 @@
 import type { Kind, KubeObject, ManagedFieldsEntry, Stored } from '@tenure/kube'
 import { Interner } from './intern.ts'
+import { withSharedParts } from './shared-parts.ts'
 
 export interface TransformOptions {
   /** Field managers whose managedFields entries are kept; all others are dropped. */
   readonly keepManagedFieldsOf: readonly string[]
   readonly freeze: boolean
+  /** Keep parts that equal those of the object before only once. */
+  readonly areAlike?: boolean
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -18,13 +21,17 @@ export class ObjectTransform<T extends KubeObject> {
   readonly #kind: Kind<T>
   readonly #keep: ReadonlySet<string>
   readonly #freeze: boolean
+  readonly #areAlike: boolean
   readonly #interner = new Interner()
   #lastTime = ''
+  /** The last object, whose parts others share. */
+  #last: Stored<KubeObject> | undefined
 
   constructor(kind: Kind<T>, options: TransformOptions) {
     this.#kind = kind
     this.#keep = new Set(options.keepManagedFieldsOf)
     this.#freeze = options.freeze
+    this.#areAlike = options.areAlike ?? false
   }
 
   /** Transforms an object in place. The caller must be its only holder. */
@@ -49,7 +56,14 @@ export class ObjectTransform<T extends KubeObject> {
   }
 
   #done(object: Stored<KubeObject>): Stored<T> {
-    return (this.#freeze ? deepFreeze(object) : object) as Stored<T>
+    const kept = this.#areAlike ? this.#shared(object) : object
+    return (this.#freeze ? deepFreeze(kept) : kept) as Stored<T>
+  }
+
+  #shared(object: Stored<KubeObject>): Stored<KubeObject> {
+    const shared = withSharedParts(object, this.#last)
+    this.#last = shared
+    return shared
   }
 
   #transformMetadata(given: Metadata): Metadata {
