@@ -1,9 +1,15 @@
 import { TestPostgres } from '@tenure/databases/testing'
 import { freePorts } from '../../test/cluster/free-ports.ts'
 import { OPERATOR_OPTIONS } from '../measurements.ts'
-import { OperatorProcess } from './operator-process.ts'
+import { OperatorProcess, pause } from './operator-process.ts'
 
 export type Platform = Awaited<ReturnType<TestPostgres['connect']>>
+
+/** Resolves with the time at which the row has so many ready replicas. */
+export interface ReadyReplicas {
+  next(ready: number): Promise<number>
+  end(): Promise<void>
+}
 
 export const DATABASES_AT_ONCE = 16
 
@@ -51,6 +57,8 @@ export class DatabasesOperator {
     )
     await process.ready(`http://127.0.0.1:${healthPort}/readyz`)
     const platform = await postgres.connect(address)
+    // The leader creates the tables, which readiness does not wait for.
+    await untilTable(platform, 'teams')
     await platform.query(`INSERT INTO teams (id, name) VALUES (1, 'bench')`)
     return new DatabasesOperator(postgres, address, platform, process)
   }
@@ -59,14 +67,45 @@ export class DatabasesOperator {
     return this.#process.pid
   }
 
-  /** Inserts rows of Redis databases without pods in one statement. */
-  async insert(count: number, prefix: string, namespace: string, columns = ''): Promise<void> {
+  /** Inserts rows of Redis databases in one statement. Default: without pods, and managed. */
+  async insert(
+    count: number,
+    prefix: string,
+    namespace: string,
+    config: object = { replicas: 0 },
+    lifecycleMode = 'full',
+  ): Promise<void> {
     await this.platform.query(
-      `INSERT INTO resources (name, resource_type_id, team_id, k8s_namespace, config${columns && ', lifecycle_mode'})
-       SELECT $1 || '-' || n, (SELECT id FROM resource_types WHERE name = 'redis'), 1, $2, '{"replicas": 0}'${columns}
+      `INSERT INTO resources (name, resource_type_id, team_id, k8s_namespace, config, lifecycle_mode)
+       SELECT $1 || '-' || n, (SELECT id FROM resource_types WHERE name = 'redis'), 1, $2, $4::jsonb, $5
        FROM generate_series(1, $3::integer) AS n`,
-      [prefix, namespace, count],
+      [prefix, namespace, count, JSON.stringify(config), lifecycleMode],
     )
+  }
+
+  /** Tells when the row of a database gets a number of ready replicas, by a trigger of the benchmark's own. */
+  async watchReadyReplicas(name: string): Promise<ReadyReplicas> {
+    const reader = await this.postgres.connect(this.address)
+    const waiting = new Map<number, (time: number) => void>()
+    reader.on('notification', ({ payload }) => waiting.get(Number(payload))?.(performance.now()))
+    await reader.query('LISTEN bench_ready')
+    await reader.query(`
+      CREATE FUNCTION bench_ready() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_notify('bench_ready', NEW.connection_info->>'ready_replicas');
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER bench_ready AFTER UPDATE ON resources FOR EACH ROW
+      WHEN (NEW.name = '${name}' AND
+        OLD.connection_info->>'ready_replicas' IS DISTINCT FROM NEW.connection_info->>'ready_replicas')
+      EXECUTE FUNCTION bench_ready()`)
+    return {
+      next: (ready) => new Promise((resolve) => waiting.set(ready, resolve)),
+      end: async () => {
+        await reader.query('DROP TRIGGER bench_ready ON resources')
+        await reader.end()
+      },
+    }
   }
 
   /** Waits until at least `count` rows of the namespace have a status. */
@@ -77,7 +116,7 @@ export class DatabasesOperator {
         [status, namespace],
       )
       if (Number(rows[0]?.count) >= count) return
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pause(50)
     }
   }
 
@@ -85,5 +124,15 @@ export class DatabasesOperator {
     await this.#process.stop()
     await this.platform.end()
     await this.postgres.stop()
+  }
+}
+
+async function untilTable(platform: Platform, name: string): Promise<void> {
+  for (;;) {
+    const { rows } = await platform.query<{ readonly found: boolean }>('SELECT to_regclass($1) IS NOT NULL AS found', [
+      name,
+    ])
+    if (rows[0]?.found) return
+    await pause(50)
   }
 }

@@ -1,11 +1,12 @@
 import type { Client, KubeObject, Stored } from '@tenure/kube'
-import { systemClock, systemRandom } from '@tenure/kube'
-import { ConfigMap, Namespace, Secret, Service, StatefulSet } from '@tenure/kube/kinds'
+import { metadataOf, strategicPatch, systemClock, systemRandom } from '@tenure/kube'
+import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from '@tenure/kube/kinds'
 import { isDeepEqual } from '@tenure/kube/model'
 import { silentLogger } from '@tenure/runtime'
 import { connectDatabase } from '../../packages/databases/src/postgres/connection.ts'
 import type { Database } from '../../packages/databases/src/postgres/database.ts'
 import { ResourceStore } from '../../packages/databases/src/postgres/resource-store.ts'
+import { createStorageClass, startProvisioner, TEST_CLASS } from '../../test/operators/databases/volumes.ts'
 import { rssMb } from '../control-plane/processes.ts'
 import { connect, inParallel } from '../programs/cluster.ts'
 import type { Row } from '../rows.ts'
@@ -15,6 +16,7 @@ import { pause, quantile } from './operator-process.ts'
 
 const INSERTED = 1_000
 const CHANGES = 200
+const READY_CHANGES = 100
 const MANY = 10_000
 const WRITERS = 32
 const WRITES_PER_SECOND = 500
@@ -29,6 +31,8 @@ export async function databaseRows(context: OperatorContext): Promise<readonly R
     say(`  ${INSERTED} databases after ${Math.round(inserted.ours)} ms`)
     const late = await changedRows(operator, client, inserted.namespace)
     say('  changes measured')
+    const ready = await readyPods(operator, client)
+    say('  ready pods measured')
     const writes = await platformWrites(operator)
     say('  writes of the platform measured')
     return [
@@ -41,6 +45,10 @@ export async function databaseRows(context: OperatorContext): Promise<readonly R
       },
       atMost('changed row to StatefulSet, p50', 'ms', quantile(late, 0.5), 25),
       atMost('… p99', 'ms', quantile(late, 0.99), 100),
+      atMost('ready pod to row, p50; with the StatefulSet controller', 'ms', quantile(ready.afterPod, 0.5), 25),
+      atMost('… p99', 'ms', quantile(ready.afterPod, 0.99), 100),
+      atMost('… after the StatefulSet reported it, p50', 'ms', quantile(ready.afterStatefulSet, 0.5), 25),
+      atMost('… p99', 'ms', quantile(ready.afterStatefulSet, 0.99), 100),
       {
         what: `platform's writes, ${WRITERS} writers, ${WRITES_PER_SECOND}/s, p99; right: without the trigger`,
         unit: 'ms',
@@ -110,6 +118,7 @@ async function insertAtOnce(
   await created
   const bare = performance.now() - start
   await client.delete(Namespace, { name: other })
+  while (await exists(client, other)) await pause(500)
   return { ours, bare, namespace }
 }
 
@@ -171,7 +180,8 @@ async function changedRows(
   watching.catch(() => undefined)
   const late: number[] = []
   for (let number = 0; number < CHANGES; number++) {
-    const limit = `${512 + number}Mi`
+    // Above the default, so that each value is a change.
+    const limit = `${600 + number}Mi`
     const shown = new Promise<number>((resolve) => seen.set(limit, resolve))
     await platform.query(
       `UPDATE resources SET config = config || jsonb_build_object('memory_limit', $1::text) WHERE name = $2 AND k8s_namespace = $3`,
@@ -186,16 +196,92 @@ async function changedRows(
   return late
 }
 
+/**
+ * Milliseconds from a pod's Ready condition, and from the StatefulSet's report of it, until the row shows it. The benchmark
+ * sets the condition itself, as a kubelet does.
+ */
+async function readyPods(
+  operator: DatabasesOperator,
+  client: Client,
+): Promise<{ readonly afterPod: readonly number[]; readonly afterStatefulSet: readonly number[] }> {
+  const namespace = await newNamespace(client)
+  const name = 'ready-1'
+  await createStorageClass({ api: client })
+  const stopProvisioner = startProvisioner({ api: client }, namespace)
+  await operator.insert(1, 'ready', namespace, { replicas: 1, storage_class: TEST_CLASS })
+  await operator.untilStatus('active', 1, namespace)
+  await stopProvisioner()
+  const reports = await client.get(StatefulSet, { name, namespace })
+  const ended = new AbortController()
+  const reported = new Map<number, (time: number) => void>()
+  const watching = (async () => {
+    const { resourceVersion } = reports.metadata
+    for await (const events of client.watch(StatefulSet, { namespace, resourceVersion, signal: ended.signal })) {
+      const now = performance.now()
+      for (const event of events)
+        if (event.type !== 'BOOKMARK') reported.get(event.object.status?.readyReplicas ?? 0)?.(now)
+    }
+  })()
+  watching.catch(() => undefined)
+  const rows = await operator.watchReadyReplicas(name)
+  const setReady = async (isReady: boolean): Promise<void> => {
+    const status = isReady ? 'True' : 'False'
+    const type = 'Ready'
+    await client.patch(
+      Pod,
+      { name: `${name}-0`, namespace },
+      strategicPatch({ status: { conditions: [{ type, status }] } }),
+      { subresource: 'status' },
+    )
+  }
+  const afterPod: number[] = []
+  const afterStatefulSet: number[] = []
+  for (let number = 0; number < READY_CHANGES; number++) {
+    const down = rows.next(0)
+    await setReady(false)
+    await down
+    await pause(50)
+    const report = new Promise<number>((resolve) => reported.set(1, resolve))
+    const row = rows.next(1)
+    await setReady(true)
+    const acknowledged = performance.now()
+    const written = await row
+    afterPod.push(Math.max(written - acknowledged, 0))
+    afterStatefulSet.push(Math.max(written - (await report), 0))
+    await pause(50)
+  }
+  ended.abort(new Error('All changes were seen'))
+  await rows.end()
+  return { afterPod, afterStatefulSet }
+}
+
+/** Another database with the same tables and rows, whose triggers are off, and without an operator. */
+async function withoutTriggers({ postgres }: DatabasesOperator): Promise<DatabasesOperator['address']> {
+  const address = await postgres.createDatabase()
+  const database = connectDatabase({ address, clock: systemClock, random: systemRandom, log: silentLogger })
+  try {
+    await new ResourceStore(database, silentLogger).prepare()
+  } finally {
+    await database.close()
+  }
+  await postgres.run(
+    `ALTER TABLE resources DISABLE TRIGGER USER;
+     INSERT INTO teams (id, name) VALUES (1, 'bench');
+     INSERT INTO resources (name, resource_type_id, team_id, k8s_namespace, config, lifecycle_mode)
+     SELECT 'written-' || n, (SELECT id FROM resource_types WHERE name = 'redis'), 1, 'nowhere', '{"replicas": 0}', 'monitor_only'
+     FROM generate_series(1, ${WRITTEN_ROWS}) n`,
+    address,
+  )
+  return address
+}
+
 /** Latencies of the platform's updates with the trigger and, in another database, without it. */
 async function platformWrites(
   operator: DatabasesOperator,
 ): Promise<{ readonly ours: readonly number[]; readonly bare: readonly number[] }> {
   const { postgres } = operator
-  await operator.insert(WRITTEN_ROWS, 'written', 'nowhere', `, 'monitor_only'`)
-  const plain = await postgres.createDatabase(
-    `CREATE TABLE resources (id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, name text, config jsonb);
-     INSERT INTO resources (name, config) SELECT 'written-' || n, '{"replicas": 0}' FROM generate_series(1, ${WRITTEN_ROWS}) n`,
-  )
+  await operator.insert(WRITTEN_ROWS, 'written', 'nowhere', { replicas: 0 }, 'monitor_only')
+  const plain = await withoutTriggers(operator)
   const both = await Promise.all(
     [operator.address, plain].map((address) =>
       Promise.all(Array.from({ length: WRITERS }, () => postgres.connect(address))),
@@ -258,6 +344,11 @@ async function fullPass({ address }: DatabasesOperator): Promise<{ readonly took
   } finally {
     await database.close()
   }
+}
+
+async function exists(client: Client, name: string): Promise<boolean> {
+  const { items } = await client.list(metadataOf(Namespace))
+  return items.some(({ metadata }) => metadata.name === name)
 }
 
 async function newNamespace(client: Client): Promise<string> {

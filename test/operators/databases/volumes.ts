@@ -3,13 +3,15 @@ import { isAlreadyExists } from '@tenure/kube'
 import { PersistentVolume, PersistentVolumeClaim, StorageClass } from '@tenure/kube/kinds'
 import type { Floor } from '../../floors/index.ts'
 
+type Cluster = Pick<Floor, 'api'>
+
 /** The class of the claims on a cluster, whose nodes are simulated and provide no volumes. */
 export const TEST_CLASS = 'tenure-databases'
 
 const PROVIDE_INTERVAL_MS = 100
 
 /** A growing class, for which the test itself makes the volumes. */
-export async function createStorageClass({ api }: Floor): Promise<void> {
+export async function createStorageClass({ api }: Cluster): Promise<void> {
   try {
     await api.create(StorageClass, {
       metadata: { name: TEST_CLASS },
@@ -23,7 +25,7 @@ export async function createStorageClass({ api }: Floor): Promise<void> {
 }
 
 /** Provides volumes in the background, as a provisioner does, until the returned function is called. */
-export function startProvisioner(floor: Floor, prefix: string): () => Promise<void> {
+export function startProvisioner(floor: Cluster, prefix: string): () => Promise<void> {
   const stopped = new AbortController()
   const running = (async () => {
     while (!stopped.signal.aborted) {
@@ -39,7 +41,7 @@ export function startProvisioner(floor: Floor, prefix: string): () => Promise<vo
 }
 
 /** Makes a volume for every claim that waits for one, in namespaces with that prefix: each team has one. */
-async function provideVolumes({ api }: Floor, prefix: string): Promise<void> {
+async function provideVolumes({ api }: Cluster, prefix: string): Promise<void> {
   const { items } = await api.list(PersistentVolumeClaim)
   for (const { metadata, spec } of items) {
     const { name, namespace = '', uid } = metadata
@@ -63,7 +65,7 @@ async function provideVolumes({ api }: Floor, prefix: string): Promise<void> {
 }
 
 /** Deletes the volumes of namespaces with that prefix. */
-export async function removeVolumes({ api }: Floor, prefix: string): Promise<void> {
+export async function removeVolumes({ api }: Cluster, prefix: string): Promise<void> {
   const { items } = await api.list(PersistentVolume)
   for (const { metadata, spec } of items)
     if (spec?.claimRef?.namespace?.startsWith(prefix)) await api.delete(PersistentVolume, { name: metadata.name })
