@@ -32,6 +32,20 @@ export const httpConfig = {
   tlsKeyFile: { type: 'string', meaning: 'PEM file with the private key of that certificate.' },
 } as const satisfies Table
 
+/** The setting of an operator whose own HTTP servers have no place for the dashboard. */
+export const dashboardConfig = {
+  dashboardAddr: {
+    clusterOnly: true,
+    type: 'string',
+    default: '127.0.0.1:3000',
+    meaning:
+      'Address of the dashboard and the API that it uses. On any but a loopback address callers need a token. 0: none. In a ' +
+      'pod `kubectl port-forward` reaches the default.',
+  },
+} as const satisfies Table
+
+export type DashboardSettings = Values<typeof dashboardConfig>
+
 export type HttpSettings = Values<typeof httpConfig>
 
 /** Options of the HTTP server that follow from the settings, except its address. */

@@ -4,13 +4,19 @@ export type { Access, PathAccess, ResourceAccess, AuthenticatedUser } from './au
 export { parseJson } from './body/json-body.ts'
 export { bytes, json, stream, text } from './routes/response.ts'
 export type { HttpResponse, HttpResponseBody, Headers, JsonOptions, OpenStream, StreamSink } from './routes/response.ts'
-export { httpConfig, httpServerSettings } from './config.ts'
-export type { HttpSettings } from './config.ts'
+export { dashboardConfig, httpConfig, httpServerSettings } from './config.ts'
+export type { DashboardSettings, HttpSettings } from './config.ts'
 export { errorResponse, toHttpError } from './errors/failure.ts'
 export { HttpError, invalidRequest, notFound, unavailable } from './errors/http-error.ts'
 export type { Detail, HttpErrorCode, HttpErrorOptions } from './errors/http-error.ts'
 export { HttpServer, httpServer, ownServers } from './server/http-server.ts'
-export type { HttpServerOptions, Listening, OwnServersOptions } from './server/http-server.ts'
+export type {
+  HttpServerOptions,
+  Listening,
+  OwnServersOptions,
+  SharedRoutes,
+  SharedServerOptions,
+} from './server/http-server.ts'
 export type { HttpLimits } from './server/limits.ts'
 export { DEFAULT_LIMITS } from './server/limits.ts'
 export { isLoopback } from './server/listen.ts'
@@ -20,6 +26,7 @@ export { portHolder } from './server/port-holder.ts'
 export type { PortHolder } from './server/port-holder.ts'
 export { probeRoutes } from './routes/probe-routes.ts'
 export type { ProbeRoutesOptions } from './routes/probe-routes.ts'
+export type { RootPage } from './routes/root-page.ts'
 export { route } from './routes/route.ts'
 export type { HttpRequest, Method, RequestHead, ResponseDescription, Route, RouteDefinition } from './routes/route.ts'
 export type { TlsOptions } from './server/tls.ts'
@@ -27,3 +34,4 @@ export { allowAll, TokenAccessControl } from './auth/token-access-control.ts'
 export type { AccessControl, TokenAccessControlOptions } from './auth/token-access-control.ts'
 export { SseHub } from './sse/hub.ts'
 export type { SseEvent, SseFilter, SseHubOptions, SseOpenOptions } from './sse/hub.ts'
+export type { View, ViewListener, ViewResource, ViewRow } from './views/view.ts'

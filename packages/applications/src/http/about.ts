@@ -52,34 +52,27 @@ export function aboutRoutes(
   store: ApplicationStore,
   options: ApplicationRoutesOptions,
 ): readonly Route[] {
-  const { page, version = '0.1.0', definitions = [applicationDefinition] } = options
+  const { version = '0.1.0', definitions = [applicationDefinition] } = options
   return [
     route({
       method: 'GET',
       path: '/',
-      summary: 'Describe the operator and its endpoints; a browser gets the dashboard',
+      summary: 'Describe the operator and its endpoints',
       tags: ['meta'],
-      // The page holds no data; the requests that it makes are authorized.
-      access: ({ headers }) => (page && wantsPage(headers['accept']) ? 'public' : { path: '/', verb: 'get' }),
       responses: { 200: { description: 'About this operator', schema: about } },
-      handle: (request) => {
-        const shown = wantsPage(request.headers['accept']) ? page?.(request) : undefined
-        return (
-          shown ??
-          json(
-            200,
-            {
-              name: 'Production Kubernetes Operator',
-              version,
-              features: FEATURES,
-              resources: store.informer.cache.size,
-              isLeader: context.isLeader(),
-              endpoints: ENDPOINTS,
-            },
-            { headers: { vary: 'accept' } },
-          )
-        )
-      },
+      handle: () =>
+        json(
+          200,
+          {
+            name: 'Production Kubernetes Operator',
+            version,
+            features: FEATURES,
+            resources: store.informer.cache.size,
+            isLeader: context.isLeader(),
+            endpoints: ENDPOINTS,
+          },
+          { headers: { vary: 'accept' } },
+        ),
     }),
     route({
       method: 'GET',
@@ -102,8 +95,4 @@ export function aboutRoutes(
       handle: () => json(200, { items: definitions }),
     }),
   ]
-}
-
-function wantsPage(accept: string | readonly string[] | undefined): boolean {
-  return typeof accept === 'string' && accept.includes('text/html')
 }

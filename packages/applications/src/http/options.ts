@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from '@tenure/http'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
 import type { AdmissionReviewResponse } from '@tenure/runtime/webhooks'
 import type { EventEntry, EventFilter, EventRecord } from '../events/entry.ts'
@@ -31,6 +30,4 @@ export interface ApplicationRoutesOptions {
   readonly policy?: ImagePolicy | undefined
   /** `/readyz` is 503 on replicas that are not the leader. Default false. */
   readonly readyzLeaderOnly?: boolean | undefined
-  /** Page for browsers at `/`; if it returns undefined, they get the JSON. Default: none. */
-  readonly page?: ((request: HttpRequest) => HttpResponse | undefined) | undefined
 }

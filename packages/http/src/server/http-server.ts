@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
-import type { Component, Logger, ManagerContext, OperatorServer } from '@tenure/runtime'
+import type { Component, Logger, ManagerContext, OperatorServer, RunningOperator } from '@tenure/runtime'
 import { formatAddress, type ListenAddress, parseAddress } from '@tenure/runtime/health'
 import { ByteBudget, ServerConnections } from '@tenure/runtime/serving'
 import { App } from './app.ts'
@@ -15,10 +15,15 @@ import '../operator.ts'
 import type { HttpError } from '../errors/http-error.ts'
 import type { HttpResponse } from '../routes/response.ts'
 import type { OwnServer } from '../operator.ts'
+import { type RootPage, withRootPage } from '../routes/root-page.ts'
 import type { Route } from '../routes/route.ts'
 import type { ServingCertificate, TlsOptions } from './tls.ts'
 import { openTls } from './tls.ts'
-import { allowAll, TokenAccessControl } from '../auth/token-access-control.ts'
+import type { View } from '../views/view.ts'
+import { viewRoutes } from '../views/view-routes.ts'
+import { type AccessControl, allowAll, TokenAccessControl } from '../auth/token-access-control.ts'
+
+const DEFAULT_INFO: OpenApiInfo = { title: 'Tenure', version: '0.1.0' }
 
 /** The address of a server. */
 export interface Listening {
@@ -47,6 +52,8 @@ export interface HttpServerOptions {
    * `none` on a loopback address, otherwise `token`.
    */
   readonly authentication?: 'token' | 'none'
+  /** Decides who the callers are and what they may do. Default: by tokens of the API server, or nothing. */
+  readonly accessControl?: AccessControl
   /** Further host names that a loopback server without authentication accepts. Default: only loopback names. */
   readonly hosts?: readonly string[]
   /** Default: plain HTTP. */
@@ -59,12 +66,55 @@ export interface HttpServerOptions {
   readonly onListening?: (listening: Listening) => void
 }
 
-/** Serves the routes of all operators of a process, on every replica, before the caches are filled. */
-export function httpServer(options: Omit<HttpServerOptions, 'routes'>): OperatorServer {
+export interface SharedServerOptions extends Omit<HttpServerOptions, 'routes'> {
+  /** Answers browsers at `/`. Default: they get the JSON that programs get. */
+  readonly page?: RootPage
+  /** Further routes, such as those of the dashboard. Default: none. */
+  readonly extend?: (operators: readonly RunningOperator[], context: ManagerContext) => SharedRoutes
+}
+
+/** Routes and views besides those of operators. */
+export interface SharedRoutes {
+  readonly routes?: readonly Route[]
+  readonly views?: readonly View[]
+}
+
+/**
+ * Serves the routes of all operators of a process, on every replica, before the caches are filled, with lists of their views
+ * and one stream of changes.
+ */
+export function httpServer({ extend, page, ...options }: SharedServerOptions): OperatorServer {
   return {
-    create: (operators, context) =>
-      new HttpServer({ ...options, routes: operators.flatMap(({ parts }) => parts.routes ?? []) }, context),
+    create(operators, context) {
+      const { clock, metrics, random } = context
+      const more = extend?.(operators, context)
+      const views = viewRoutes({
+        views: [...operators.flatMap(({ parts }) => parts.views ?? []), ...(more?.views ?? [])],
+        operators: operators.map(({ operator }) => operator.name),
+        version: options.info?.version ?? DEFAULT_INFO.version,
+        authentication: authenticationOf(options),
+        clock,
+        random,
+        metrics,
+      })
+      const own = [...operators.flatMap(({ parts }) => parts.routes ?? []), ...(more?.routes ?? []), ...views.routes]
+      const routes = withRootPage(own, page, (options.info ?? DEFAULT_INFO).title)
+      const server = new HttpServer({ ...options, routes }, context)
+      return {
+        name: server.name,
+        start: () => server.start(),
+        stop: async (grace) => {
+          views.stop()
+          await server.stop(grace)
+        },
+      }
+    },
   }
+}
+
+/** Whether callers need tokens: by the settings, otherwise unless only this machine can reach the server. */
+function authenticationOf({ address, authentication }: Pick<HttpServerOptions, 'address' | 'authentication'>) {
+  return authentication ?? (isLoopback(parseAddress(address)?.host) ? 'none' : 'token')
 }
 
 export interface OwnServersOptions {
@@ -165,15 +215,14 @@ export class HttpServer implements Component {
 
   #makeApp(wanted: ListenAddress, makeServer: (handler: RequestListener) => Server): App {
     const { api, clock, log, metrics } = this.#context
-    const { info = { title: 'Tenure', version: '0.1.0' }, hosts = [] } = this.#options
-    const authentication = this.#options.authentication ?? (isLoopback(wanted.host) ? 'none' : 'token')
-    const hasTokens = authentication === 'token'
+    const { accessControl, info = DEFAULT_INFO, hosts = [] } = this.#options
+    const hasTokens = accessControl !== undefined || authenticationOf(this.#options) === 'token'
     // With authentication, or on a public address, any host name is accepted.
     const isGuarded = !hasTokens && isLoopback(wanted.host)
     return new App({
       routes: this.#options.routes,
       info,
-      accessControl: hasTokens ? new TokenAccessControl({ api, clock }) : allowAll,
+      accessControl: accessControl ?? (hasTokens ? new TokenAccessControl({ api, clock }) : allowAll),
       hasTokens,
       // A browser always sends a host name, so an empty one is safe.
       hosts: isGuarded ? new Set(['', 'localhost', '127.0.0.1', '[::1]', wanted.host ?? '', ...hosts]) : undefined,
