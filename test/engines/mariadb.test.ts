@@ -55,6 +55,13 @@ describe.skipIf(isMissing('mariadbd', 'mariadb-install-db', 'mariadb', 'mariadb-
         text,
       )
 
+    const asRoot = (text: string): Promise<string> =>
+      server.must(
+        ['mariadb', '--no-defaults', `--socket=${socket()}`, '-u', 'root'],
+        { MYSQL_PWD: server.secret['root_password'] ?? '' },
+        text,
+      )
+
     /** As the image's entrypoint does it with the rendered environment. */
     async function initialize(): Promise<void> {
       server.write('my.cnf', `!includedir ${path.dirname(server.map('/etc/mysql/conf.d/nest.cnf'))}\n`)
@@ -70,6 +77,8 @@ describe.skipIf(isMissing('mariadbd', 'mariadb-install-db', 'mariadb', 'mariadb-
       server.start(command('--skip-networking'))
       const isUp = async (): Promise<boolean> => (await server.probe('livenessProbe')) === 0
       await server.until(isUp)
+      // These probes go through TCP, so they wait for the end of this phase.
+      expect([await server.probe('startupProbe'), await server.probe('readinessProbe')]).not.toContain(0)
       const env = server.env()
       const statements = [
         `CREATE USER mysql@localhost IDENTIFIED VIA unix_socket`,
@@ -86,23 +95,17 @@ describe.skipIf(isMissing('mariadbd', 'mariadb-install-db', 'mariadb', 'mariadb-
       await server.stop()
     }
 
-    // healthcheck.sh belongs to the image: in its place the test asks the questions that its two flags stand for.
-    const isReady = async (): Promise<boolean> => {
-      const question = `SELECT @@skip_networking, support FROM information_schema.ENGINES WHERE engine = 'InnoDB'`
-      return sql(question).then(
-        (answer) => answer === '0\tDEFAULT',
-        () => false,
-      )
-    }
+    const isReady = async (): Promise<boolean> => (await server.probe('startupProbe')) === 0
 
     test('the server starts, takes the credentials of the Secret and keeps its data', async () => {
       server = await EngineServer.create('mariadb', { version: '10.11', settings }, 'mysql')
       await initialize()
-      const ping = () => server.probe('livenessProbe')
-      expect(await ping()).not.toBe(0)
+      const probes = async () => [await server.probe('readinessProbe'), await server.probe('livenessProbe')]
+      expect(await probes()).not.toContain(0)
       server.start(command())
       await server.until(isReady)
-      expect(await ping()).toBe(0)
+      expect(await probes()).toEqual([0, 0])
+      expect(await sql(`SELECT support FROM information_schema.ENGINES WHERE engine = 'InnoDB'`)).toBe('DEFAULT')
 
       expect(await sql('SELECT USER(), DATABASE()')).toMatch(/^app@\S+\tNULL$/)
       await expect(sql('SELECT 1', 'wrong')).rejects.toThrow('Access denied')
@@ -116,16 +119,22 @@ describe.skipIf(isMissing('mariadbd', 'mariadb-install-db', 'mariadb', 'mariadb-
 
       await sql("CREATE TABLE app.kept (text VARCHAR(20)); INSERT INTO app.kept VALUES ('still here')")
       expect(await server.stop('SIGTERM')).toBe(0)
-      expect(await ping()).not.toBe(0)
+      expect(await probes()).not.toContain(0)
       server.start(command())
       await server.until(isReady)
       expect(await sql('SELECT text FROM app.kept')).toBe('still here')
     })
 
-    test('a server that has too many connections is alive', async () => {
-      const root = server.secret['root_password'] ?? ''
+    test('a server whose owner changes the password is ready', async () => {
+      await asRoot(`ALTER USER app@'%' IDENTIFIED BY 'changed'`)
+      await expect(sql('SELECT 1')).rejects.toThrow('Access denied')
+      expect(await server.probe('readinessProbe')).toBe(0)
+      await asRoot(`ALTER USER app@'%' IDENTIFIED BY '${server.secret['password']}'`)
+    })
+
+    test('a server that has too many connections is ready and alive', async () => {
+      await asRoot('SET GLOBAL max_connections = 10')
       const client = ['mariadb', '--no-defaults', `--socket=${socket()}`, '-u']
-      await server.must([...client, 'root'], { MYSQL_PWD: root }, 'SET GLOBAL max_connections = 10')
       const password = { MYSQL_PWD: server.secret['password'] ?? '' }
       const sleepers = Array.from({ length: 11 }, () =>
         server.run([...client, 'app', '-e', 'SELECT SLEEP(60)'], password),
@@ -134,9 +143,9 @@ describe.skipIf(isMissing('mariadbd', 'mariadb-install-db', 'mariadb', 'mariadb-
       expect((await server.run([...client, 'app', '-e', 'SELECT 1'], password)).stderr).toContain(
         'Too many connections',
       )
-      expect(await server.probe('livenessProbe')).toBe(0)
+      expect([await server.probe('readinessProbe'), await server.probe('livenessProbe')]).toEqual([0, 0])
       await server.stop('SIGKILL')
-      expect(await server.probe('livenessProbe')).not.toBe(0)
+      expect([await server.probe('readinessProbe'), await server.probe('livenessProbe')]).not.toContain(0)
       await Promise.all(sleepers)
     })
   },

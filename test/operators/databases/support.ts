@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databases, type DatabasesSettings } from '@tenure/databases'
 import { postgresFlavors, TestPostgres } from '@tenure/databases/testing'
+import { ownServers } from '@tenure/http'
 import { isNotFound, type Kind, type Stored } from '@tenure/kube'
 import { Namespace, PersistentVolumeClaim, Pod, StatefulSet } from '@tenure/kube/kinds'
 import { configure, createMetrics, type Metrics, type StepHook } from '@tenure/runtime'
@@ -27,6 +28,8 @@ export interface RunDatabasesOptions {
   readonly isElected?: boolean
   /** Gives the address at which the operator reaches the database. Default: the server's own. */
   readonly through?: (address: RunningDatabases['address']) => Promise<RunningDatabases['address']>
+  /** Runs the operator with these settings. Default: in this process, on the floor. */
+  readonly runOperator?: (settings: DatabasesSettings) => Promise<Running>
 }
 
 export interface DatabasesTests {
@@ -86,6 +89,7 @@ export class RunningDatabases {
   #running: Running | undefined
   #stopProvisioner: (() => Promise<void>) | undefined
   #isElected = false
+  #runOperator: RunDatabasesOptions['runOperator']
 
   private constructor(
     floor: Floor,
@@ -126,6 +130,7 @@ export class RunningDatabases {
     }
     const running = new RunningDatabases(floor, postgres, address, settings, await createMetrics())
     running.#isElected = options.isElected ?? false
+    running.#runOperator = options.runOperator
     await running.run(options.onStep)
     return running
   }
@@ -135,18 +140,23 @@ export class RunningDatabases {
     if (this.#floor.name === 'cluster')
       this.#stopProvisioner ??= startProvisioner(this.#floor, this.#settings.namespacePrefix)
     this.metrics = await createMetrics()
-    this.#running = await this.#floor.runOperators({
-      operators: [configure(databases, this.#settings)],
-      ...(!this.#isElected && { leaderElection: false }),
-      metrics: this.metrics,
-      ...(onStep && { onStep }),
-    })
+    this.#running = await (this.#runOperator?.(this.#settings) ?? this.#runHere(onStep))
     await this.until('the tables exist', async () =>
       this.sql('SELECT 1 FROM resource_types').then(
         (rows) => rows.length > 0,
         () => false,
       ),
     )
+  }
+
+  #runHere(onStep: StepHook | undefined): Promise<Running> {
+    return this.#floor.runOperators({
+      operators: [configure(databases, this.#settings)],
+      servers: [ownServers()],
+      ...(!this.#isElected && { leaderElection: false }),
+      metrics: this.metrics,
+      ...(onStep && { onStep }),
+    })
   }
 
   async stop(): Promise<void> {

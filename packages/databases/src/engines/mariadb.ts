@@ -70,9 +70,11 @@ function quoted(value: SettingValue): string {
     .replaceAll('"', String.raw`\"`)}"`
 }
 
-// The image's script logs in as a user that the image creates for it, through TCP: while the image initializes the
-// data, its server listens on the socket only.
-const isReady = ['healthcheck.sh', '--connect', '--innodb_initialized']
+// Through TCP: while the image initializes the data, its server listens on the socket only, and otherwise not before
+// InnoDB has recovered. Any answer will do, as to pg_isready: the owner may change the password, or use all connections. The
+// client verifies certificates by default, which the loopback does not need.
+const PING = `mariadb-admin --skip-ssl --protocol=tcp --host=127.0.0.1 --port=${PORT} --user="$MARIADB_USER" ping`
+const isReady = ['sh', '-c', `MYSQL_PWD="$MARIADB_PASSWORD" exec ${PING}`]
 
 export const mariadb: Engine = {
   name: 'mariadb',
@@ -116,7 +118,7 @@ export const mariadb: Engine = {
     secretEnv('MARIADB_DATABASE', secretName, 'database'),
     // The system user of the pod may ping the server through the socket.
     { name: 'MARIADB_MYSQL_LOCALHOST_USER', value: '1' },
-    // Upgrades the system tables after a change of version, and creates the health check's user if it is missing.
+    // Upgrades the system tables after a change of version.
     { name: 'MARIADB_AUTO_UPGRADE', value: '1' },
   ],
   args: ['mariadbd'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -35,6 +35,11 @@ function reportMissing(program: string): void {
   process.stderr.write(`${program} is not installed, its tests are left out\n`)
 }
 
+export interface TestPostgresOptions {
+  /** PEM of the server's certificate and of its key. Default: the server offers no TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string }
+}
+
 /** A server for tests, with a new database for each. */
 export class TestPostgres {
   readonly flavor: PostgresFlavor
@@ -43,6 +48,7 @@ export class TestPostgres {
   readonly #cleanups: (() => Promise<void>)[] = []
   #server: PostgresServer
   #databases = 0
+  #snapshots = 0
 
   private constructor(flavor: PostgresFlavor, folder: string, options: ServerOptions, server: PostgresServer) {
     this.flavor = flavor
@@ -51,7 +57,7 @@ export class TestPostgres {
     this.#server = server
   }
 
-  static async start(flavor: PostgresFlavor): Promise<TestPostgres> {
+  static async start(flavor: PostgresFlavor, { tls }: TestPostgresOptions = {}): Promise<TestPostgres> {
     const user = await unprivilegedUser()
     const folder = await mkdtemp(path.join(tmpdir(), `tenure-postgres-${flavor}-`))
     await chmod(folder, 0o755)
@@ -59,7 +65,13 @@ export class TestPostgres {
     const binaries = flavor === 'system' ? SYSTEM_BINARIES : await prepareBinaries(folder, user)
     const data = path.join(folder, 'data')
     await initializeData({ binaries, data, user }, new SecretValue(PASSWORD))
-    const settings = { fsync: 'off', shared_buffers: '16MB', max_connections: '100', unix_socket_directories: '' }
+    const settings = {
+      fsync: 'off',
+      shared_buffers: '16MB',
+      max_connections: '100',
+      unix_socket_directories: '',
+      ...(tls && (await tlsSettings(folder, tls, user))),
+    }
     const options = { binaries, data, user, clock: systemClock, port: await freePort(), settings }
     return new TestPostgres(flavor, folder, options, await PostgresServer.start(options))
   }
@@ -116,6 +128,19 @@ export class TestPostgres {
     this.#server = await PostgresServer.start(this.#options)
   }
 
+  /** Copies the data of the halted server; returns the folder of the copy. */
+  async snapshot(): Promise<string> {
+    const copy = path.join(this.#folder, `snapshot-${++this.#snapshots}`)
+    await this.#copy(this.#options.data, copy)
+    return copy
+  }
+
+  /** Puts a copy in the place of the data of the halted server, as a failover to an older state does. */
+  async restore(snapshot: string): Promise<void> {
+    await rm(this.#options.data, { recursive: true })
+    await this.#copy(snapshot, this.#options.data)
+  }
+
   /** Starts a pgbouncer in transaction mode before this server, and returns the address of a database through it. */
   async pgbouncer(address: DatabaseAddress): Promise<DatabaseAddress> {
     const port = await freePort()
@@ -155,9 +180,31 @@ export class TestPostgres {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
+  /** The server refuses data of another user. */
+  async #copy(from: string, to: string): Promise<void> {
+    const { user } = this.#options
+    await cp(from, to, { recursive: true })
+    if (!user) return
+    const files = await readdir(to, { recursive: true })
+    for (const file of ['.', ...files]) await chown(path.join(to, file), user.uid, user.gid)
+  }
+
   #address(database: string): DatabaseAddress {
     return { host: '127.0.0.1', port: this.port, user: SUPERUSER, password: new SecretValue(PASSWORD), database }
   }
+}
+
+/** Writes the certificate and its key, which only the server's user may read, and returns the settings that name them. */
+async function tlsSettings(
+  folder: string,
+  { certificate, key }: NonNullable<TestPostgresOptions['tls']>,
+  user: ServerOptions['user'],
+): Promise<Readonly<Record<string, string>>> {
+  const [certificateFile, keyFile] = [path.join(folder, 'server.crt'), path.join(folder, 'server.key')]
+  await writeFile(certificateFile, certificate)
+  await writeFile(keyFile, key, { mode: 0o600 })
+  if (user) for (const file of [certificateFile, keyFile]) await chown(file, user.uid, user.gid)
+  return { ssl: 'on', ssl_cert_file: certificateFile, ssl_key_file: keyFile }
 }
 
 /** Waits for a condition; fails with its text after `limit` milliseconds. */

@@ -23,6 +23,20 @@ test('the database of another platform with a row of that id is not of the row',
   expect(displacedNames(testRow(), TEST_NAMES, [old])).toBeUndefined()
 })
 
+test('the database of a lost row with that id is not of the row that got it', () => {
+  const lost = { name: 'lost', namespace: TEST_NAMES.namespace }
+  const connectionInfo = { service_name: 'orders' }
+  const own = { secret_name: 'orders-credentials', secret_namespace: TEST_NAMES.namespace }
+  const successor = testRow({ resourceName: 'orders', connectionInfo, credentials: own })
+  expect(displacedNames(successor, TEST_NAMES, [lost])).toBeUndefined()
+  expect(
+    displacedNames({ ...successor, resourceName: 'renamed' }, { ...TEST_NAMES, name: 'renamed' }, [TEST_NAMES]),
+  ).toBe(TEST_NAMES)
+  const deleted = testRow({ observedGeneration: '1', deletedAt: '2026-01-01T00:00:00.000Z' })
+  expect(displacedNames(deleted, TEST_NAMES, [lost])).toBeUndefined()
+  expect(displacedNames(deleted, TEST_NAMES, [old])).toEqual(old)
+})
+
 test('before the first report a name that the row still has is enough', () => {
   const begun = testRow({ resourceName: 'orders' })
   expect(displacedNames(begun, TEST_NAMES, [old])).toEqual(old)

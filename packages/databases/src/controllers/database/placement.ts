@@ -1,12 +1,14 @@
 import type { ResourceRow } from '../../api/rows.ts'
 import type { DatabaseNames } from '../../config/names.ts'
+import { objectNames } from '../../objects/names.ts'
 
 /**
  * The names under which the database of a row runs, if the row has others now. `found` are the names of all objects with
  * the row's id; undefined `names` are refused ones. Pure.
  *
- * An id alone is not proof: another platform may have a row with that id, in the same cluster. What the operator wrote into
- * the row is; before its first report, a name that the row still has.
+ * An id alone is not proof: another platform may have a row with that id, in the same cluster, and after a failover to an
+ * older copy a new row gets the id of a lost one. What the operator wrote into the row is; before its first report, a name
+ * that the row still has, but for a deletion not the namespace alone.
  */
 export function displacedNames(
   row: ResourceRow,
@@ -16,11 +18,12 @@ export function displacedNames(
   // Without a trace of earlier work the row is new.
   if (row.job === undefined && row.resourceName === undefined && row.observedGeneration === undefined) return undefined
   if (found.some((place) => isSame(place, names))) return undefined
-  const reported = reportedNamespace(row)
+  const namespace = reportedNamespace(row)
+  const name = reportedName(row)
   const own = found.filter((place) =>
-    reported === undefined
-      ? place.name === names?.name || place.namespace === names?.namespace
-      : place.namespace === reported,
+    namespace === undefined
+      ? place.name === names?.name || (row.deletedAt === undefined && place.namespace === names?.namespace)
+      : place.namespace === namespace && place.name === (name ?? place.name),
   )
   return own.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1))[0]
 }
@@ -42,6 +45,12 @@ function reportedNamespace({ connectionInfo, credentials }: ResourceRow): string
   if (typeof namespace === 'string') return namespace
   const { host } = connectionInfo
   return typeof host === 'string' ? /^[^.]+\.([^.]+)\.svc$/.exec(host)?.[1] : undefined
+}
+
+/** The name in the report of the operator, if it made the Service and the Secret; an adopted database has those it had. */
+function reportedName({ connectionInfo, credentials }: ResourceRow): string | undefined {
+  const { service_name: name } = connectionInfo
+  return typeof name === 'string' && credentials['secret_name'] === objectNames(name).secret ? name : undefined
 }
 
 function isSame(a: DatabaseNames, b: DatabaseNames | undefined): boolean {
