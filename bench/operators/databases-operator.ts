@@ -5,8 +5,9 @@ import { OperatorProcess, pause } from './operator-process.ts'
 
 export type Platform = Awaited<ReturnType<TestPostgres['connect']>>
 
-/** Resolves with the time at which the row has so many ready replicas. */
+/** Tells when a row gets a number of ready replicas. */
 export interface ReadyReplicas {
+  /** Resolves with the time of the next change to that number. */
   next(ready: number): Promise<number>
   end(): Promise<void>
 }

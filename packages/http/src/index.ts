@@ -1,5 +1,6 @@
 import './operator.ts'
 export type { OwnServer } from './operator.ts'
+export { ANY_ACCOUNT } from './auth/access.ts'
 export type { Access, PathAccess, ResourceAccess, AuthenticatedUser } from './auth/access.ts'
 export { parseJson } from './body/json-body.ts'
 export { bytes, json, stream, text } from './routes/response.ts'

@@ -19,6 +19,16 @@ export interface PathAccess {
 /** The access that a caller needs; `public`: none. */
 export type Access = 'public' | ResourceAccess | PathAccess
 
+/**
+ * Every authenticated account may ask for its own permissions, so this is the access of routes that authorize the caller for
+ * each thing that they show or change.
+ */
+export const ANY_ACCOUNT: ResourceAccess = {
+  group: 'authorization.k8s.io',
+  resource: 'selfsubjectaccessreviews',
+  verb: 'create',
+}
+
 /** The caller, as the API server identifies it. */
 export interface AuthenticatedUser {
   readonly name: string

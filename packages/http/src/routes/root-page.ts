@@ -8,7 +8,6 @@ export type RootPage = (request: HttpRequest) => HttpResponse
 /** Serves a page at `/` to browsers; programs still get the JSON of the route for `/`, or the name of the server. */
 export function withRootPage(routes: readonly Route[], page: RootPage | undefined, name: string): readonly Route[] {
   if (!page) return routes
-  const isRoot = ({ method, path }: Route): boolean => method === 'GET' && path === '/'
   const root = routes.find(isRoot) ?? nameRoute(name)
   return [
     ...routes.filter((each) => !isRoot(each)),
@@ -21,6 +20,8 @@ export function withRootPage(routes: readonly Route[], page: RootPage | undefine
     },
   ]
 }
+
+const isRoot = ({ method, path }: Route): boolean => method === 'GET' && path === '/'
 
 function wantsPage({ headers }: RequestHead): boolean {
   return typeof headers['accept'] === 'string' && headers['accept'].includes('text/html')

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@tenure/kube'
 import type { Metrics } from '@tenure/runtime'
 import { z } from 'zod'
-import type { Access } from '../auth/access.ts'
+import { type Access, ANY_ACCOUNT } from '../auth/access.ts'
 import { HttpError, notFound } from '../errors/http-error.ts'
 import { type HttpResponse, json, type OpenStream } from '../routes/response.ts'
 import { type Route, route } from '../routes/route.ts'
@@ -15,12 +15,6 @@ const TAGS = ['views']
 const DEFAULT_LIMIT = 500
 const MAX_LIMIT = 50_000
 const MAX_CHECKS = 100
-
-/**
- * Every authenticated account may ask for its own permissions, so this is the access of routes that check each thing that
- * they show.
- */
-const ANY_ACCOUNT: Access = { group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews', verb: 'create' }
 
 export interface ViewRoutesOptions {
   readonly views: readonly View[]
@@ -160,7 +154,7 @@ function streamRoute(views: readonly View[], feed: ViewFeed): Route {
       for (const view of askedViews(views, query.views))
         visibilities.set(view.name, await visibilityOf(request, view, query.namespace))
       const lastEventId = headers['last-event-id'] ?? query.lastEventId
-      let end = (): void => undefined
+      let end: (() => void) | undefined
       const response = await feed.open({
         views: new Set(visibilities.keys()),
         // Callers with an account differ in what they see.
@@ -168,7 +162,7 @@ function streamRoute(views: readonly View[], feed: ViewFeed): Route {
         sees: (name, scope) => {
           const visibility = visibilities.get(name)
           // The reader comes back with its last id, and is then asked about the new resource too.
-          if (visibility && !visibility.isDecided(scope)) end()
+          if (visibility && !visibility.isDecided(scope)) end?.()
           return visibility?.sees(scope) ?? false
         },
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,

@@ -34,6 +34,6 @@ export interface View<R extends ViewRow = ViewRow> {
   rows(): Iterable<R>
   /** One row; undefined if there is none now. */
   row(id: string): R | undefined
-  /** Calls `listener` for each change until the returned function is called. Nothing is computed while nobody listens. */
+  /** Calls `listener` for each change until the returned function is called. A view without listeners computes nothing. */
   subscribe(listener: ViewListener): () => void
 }

@@ -2,7 +2,7 @@ import type { RequestHead } from '../routes/route.ts'
 import type { View, ViewResource, ViewRow } from './view.ts'
 import { HttpError } from '../errors/http-error.ts'
 
-/** What decides who sees a row: the resource that it is, and its namespace. */
+/** The resource that a row is and its namespace, which decide who sees it. */
 export interface RowScope extends ViewResource {
   readonly namespace: string | undefined
 }

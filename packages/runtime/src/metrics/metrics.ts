@@ -25,6 +25,17 @@ export interface Gauge {
 
 export interface Histogram {
   observe(value: number): void
+  /** The observations so far. Without an exposition there are none. */
+  snapshot(): HistogramSnapshot
+}
+
+export interface HistogramSnapshot {
+  /** Upper bounds of the buckets, ascending, without infinity. */
+  readonly le: readonly number[]
+  /** Observations up to each bound; the last element counts all. */
+  readonly counts: readonly number[]
+  readonly sum: number
+  readonly count: number
 }
 
 /** A family of series. Keep the series that `with` returns: using it is cheaper than looking it up again. */
@@ -51,7 +62,14 @@ export interface Metrics {
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-const nothing = { inc: () => undefined, dec: () => undefined, set: () => undefined, observe: () => undefined }
+const NO_OBSERVATIONS: HistogramSnapshot = { le: [], counts: [0], sum: 0, count: 0 }
+const nothing = {
+  inc: () => undefined,
+  dec: () => undefined,
+  set: () => undefined,
+  observe: () => undefined,
+  snapshot: () => NO_OBSERVATIONS,
+}
 const noFamily = { with: () => nothing, remove: () => undefined }
 
 /** Discards everything. */

@@ -38,6 +38,14 @@ none_total 0
 `)
   })
 
+  test('a histogram can be read back, with cumulative counts', async () => {
+    const metrics = await createMetrics(quiet)
+    const time = metrics.histogram({ name: 'time_seconds', help: 'Took.', buckets: [0.1, 1] }).with({})
+    expect(time.snapshot()).toEqual({ le: [0.1, 1], counts: [0, 0, 0], sum: 0, count: 0 })
+    for (const value of [0.25, 0.0625, 0.5, 3]) time.observe(value)
+    expect(time.snapshot()).toEqual({ le: [0.1, 1], counts: [1, 3, 4], sum: 3.8125, count: 4 })
+  })
+
   test('a name has one family, and a removed series is no longer exposed', async () => {
     const metrics = await createMetrics(quiet)
     const instrument = { name: 'a', help: 'h', labels: ['x'] }

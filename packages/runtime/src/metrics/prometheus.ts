@@ -2,7 +2,7 @@ import { TenureError, asError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import { formatHead, formatLabels, formatNumber } from './text-format.ts'
-import type { Family, HistogramInstrument, Instrument, MetricLabels, Metrics } from './metrics.ts'
+import type { Family, HistogramInstrument, HistogramSnapshot, Instrument, MetricLabels, Metrics } from './metrics.ts'
 
 export interface CreateMetricsOptions {
   /** Report CPU, memory, file descriptors, event loop and garbage collection of this process. Default true. */
@@ -65,16 +65,21 @@ class HistogramValue implements Series {
     this.#sum += value
   }
 
+  snapshot(): HistogramSnapshot {
+    let count = 0
+    const counts = Array.from(this.#counts, (own) => (count += own))
+    return { le: this.#bounds, counts, sum: this.#sum, count }
+  }
+
   text(name: string, labels: MetricLabels): string {
-    let total = 0
+    const { count, counts, sum } = this.snapshot()
     let text = ''
-    this.#counts.forEach((count, bucket) => {
-      total += count
+    counts.forEach((total, bucket) => {
       const le = formatNumber(this.#bounds[bucket] ?? Infinity)
       text += `${name}_bucket${formatLabels({ ...labels, le })} ${total}\n`
     })
     const suffix = formatLabels(labels)
-    return `${text}${name}_sum${suffix} ${formatNumber(this.#sum)}\n${name}_count${suffix} ${total}\n`
+    return `${text}${name}_sum${suffix} ${formatNumber(sum)}\n${name}_count${suffix} ${count}\n`
   }
 }
 

@@ -155,6 +155,7 @@ test('metrics have the names of controller-runtime', async () => {
       dec: () => undefined,
       set: (value: number) => void values.set(name, value),
       observe: (value: number) => void values.set(name, value),
+      snapshot: () => ({ le: [], counts: [], sum: 0, count: 0 }),
     }
   }
   const family = ({ name }: { name: string }) => ({

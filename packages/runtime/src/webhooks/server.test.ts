@@ -5,7 +5,7 @@ import { systemClock } from '@tenure/kube'
 import { VirtualClock } from '@tenure/kube/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createAuthority, type CertificateWithKey } from '../certificates/index.ts'
-import type { Instrument, MetricLabels, Metrics } from '../metrics/metrics.ts'
+import type { HistogramSnapshot, Instrument, MetricLabels, Metrics } from '../metrics/metrics.ts'
 import { noMetrics } from '../metrics/metrics.ts'
 import { requestTimeout } from './request-timeout.ts'
 import { type Response, reviewOf, Website } from './review.testing.ts'
@@ -110,6 +110,8 @@ function call({ port, agent }: { port: number; agent: Agent }, options: Call = {
     request.on('error', reject).end(body)
   })
 }
+
+const snapshot = (): HistogramSnapshot => ({ le: [], counts: [], sum: 0, count: 0 })
 
 describe('an admission server', () => {
   test('reviews are answered over TLS on a persistent connection', async () => {
@@ -310,7 +312,7 @@ describe('an admission server', () => {
       with: (labels: MetricLabels) => {
         const key = `${name} ${Object.values(labels).join(' ')}`
         const note = (value = 1): void => void series.set(key, [...(series.get(key) ?? []), value])
-        return { inc: note, dec: (value = 1) => note(-value), set: note, observe: note }
+        return { inc: note, dec: (value = 1) => note(-value), set: note, observe: note, snapshot }
       },
       remove: () => undefined,
     })
