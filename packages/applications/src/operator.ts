@@ -1,4 +1,4 @@
-// Adds `routes` to the parts of an operator.
+// Adds `routes` and `views` to the parts of an operator.
 import '@tenure/http'
 import { defineOperator } from '@tenure/runtime'
 import { ApplicationAdmission } from './admission/index.ts'
@@ -7,6 +7,7 @@ import { LEADER_LEASE, OPERATOR } from './api/index.ts'
 import { applicationsConfig, imagePolicyOf } from './config.ts'
 import { applicationController } from './controllers/application/controller.ts'
 import { EventHistory } from './events/history.ts'
+import { applicationsView } from './http/applications-view.ts'
 import { applicationRoutes } from './http/routes.ts'
 import { ApplicationMetrics } from './metrics.ts'
 import { clusterRules, namespaceRules } from './rbac.ts'
@@ -48,6 +49,7 @@ export const applications = defineOperator({
         createNamespaces: settings.createNamespaces,
         readyzLeaderOnly: settings.readyzLeaderOnly,
       }),
+      views: [applicationsView(context, namespace)],
     }
   },
 })

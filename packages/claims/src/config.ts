@@ -1,4 +1,4 @@
-import { httpConfig } from '@tenure/http'
+import { dashboardConfig, httpConfig } from '@tenure/http'
 import { leaderElectionConfig, logConfig, probeConfig, type Table, type Values } from '@tenure/runtime/configuration'
 
 const { auth, tlsCertFile, tlsKeyFile } = httpConfig
@@ -108,6 +108,7 @@ export const claimsConfig = {
   },
   ...leaderElectionConfig,
   ...logConfig,
+  ...dashboardConfig,
 } as const satisfies Table
 
 export type ClaimsSettings = Values<typeof claimsConfig>

@@ -2,8 +2,10 @@ import {
   collectorComponent,
   type ComponentDefinition,
   type Counter,
+  type Family,
   type Gauge,
   type Histogram,
+  type HistogramSnapshot,
   type Metrics,
 } from '@tenure/runtime'
 import type { Claim } from './api/claim.ts'
@@ -29,6 +31,8 @@ export class ClaimMetrics {
   readonly #released: Counter
   readonly #timedOut: Counter
   readonly #ready: Histogram
+  readonly #handOuts: Family<Histogram>
+  readonly #onHandOut: (pool: string) => void
   readonly #lifetimeRatio: Histogram
   readonly #usageRatio: Histogram
   readonly #lifetime: Histogram
@@ -36,12 +40,20 @@ export class ClaimMetrics {
   readonly #idle: Histogram
   readonly #usage: Histogram
 
-  constructor(metrics: Metrics) {
+  /** `onHandOut` is called with the pool of each claim that a caller gets. Default: nothing is called. */
+  constructor(metrics: Metrics, onHandOut: (pool: string) => void = () => undefined) {
     const counter = (name: string, help: string): Counter =>
       metrics.counter({ name: `${PREFIX}_${name}`, help }).with({})
     const histogram = (name: string, help: string, buckets: readonly number[]): Histogram =>
       metrics.histogram({ name: `${PREFIX}_${name}`, help, buckets }).with({})
     this.#metrics = metrics
+    this.#onHandOut = onHandOut
+    this.#handOuts = metrics.histogram({
+      name: `${PREFIX}_pool_handout_duration_seconds`,
+      help: 'Time from the call until the claim was ready, by pool and by source: warm or cold.',
+      labels: ['pool', 'source'],
+      buckets: READY_BUCKETS,
+    })
     this.#created = counter('claims_created_total', 'Number of claims that callers got.')
     this.#onDemand = counter(
       'claims_created_ondemand_total',
@@ -94,11 +106,22 @@ export class ClaimMetrics {
   }
 
   /** A caller gets its claim. */
-  taken({ claimedAt, createdAt }: Claim, isWarm: boolean, seconds: number): void {
+  taken({ claimedAt, createdAt, pool }: Claim, isWarm: boolean, seconds: number): void {
     this.#created.inc()
     this.#ready.observe(seconds)
+    this.#handOutsOf(pool, isWarm).observe(seconds)
+    this.#onHandOut(pool)
     // Times are stored in whole seconds: a claim made for its caller was never idle.
     this.#idle.observe(isWarm ? secondsBetween(createdAt, claimedAt ?? createdAt) : 0)
+  }
+
+  /** How long the callers of this process waited for claims of a pool: for its members, and for claims made for them. */
+  handOuts(pool: string): { readonly warm: HistogramSnapshot; readonly cold: HistogramSnapshot } {
+    return { warm: this.#handOutsOf(pool, true).snapshot(), cold: this.#handOutsOf(pool, false).snapshot() }
+  }
+
+  #handOutsOf(pool: string, isWarm: boolean): Histogram {
+    return this.#handOuts.with({ pool, source: isWarm ? 'warm' : 'cold' })
   }
 
   /** The pool got a member. */

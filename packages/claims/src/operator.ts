@@ -34,6 +34,7 @@ export const claims = defineOperator({
         { stage: 'lead', create: (leader) => parts.filler(leader) },
       ],
       routes,
+      views: parts.views,
       servers: [
         {
           ...httpServerSettings(settings),

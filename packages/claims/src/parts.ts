@@ -1,3 +1,4 @@
+import type { View } from '@tenure/http'
 import type { Component, ComponentDefinition, ControllerDefinition, OperatorContext } from '@tenure/runtime'
 import type { ConfigMap } from '@tenure/kube/kinds'
 import { claimController } from './controllers/claim/controller.ts'
@@ -7,6 +8,8 @@ import { Callers } from './handout/callers.ts'
 import { ClaimService } from './handout/claim-service.ts'
 import { ClaimView } from './handout/claim-view.ts'
 import type { Pools } from './handout/pools.ts'
+import { claimsView } from './http/views/claims-view.ts'
+import { poolsView } from './http/views/pools-view.ts'
 import { ClaimMetrics } from './metrics.ts'
 import { ClaimKinds } from './template/claim-kinds.ts'
 
@@ -21,7 +24,7 @@ export interface ClaimPartsOptions {
   readonly defaultTtl: number
 }
 
-/** The parts of the operator, without its HTTP API and the sources of its templates. */
+/** The parts of the operator, without its routes and the sources of its templates. */
 export interface ClaimParts {
   readonly view: ClaimView
   readonly reports: PoolReports
@@ -29,6 +32,7 @@ export interface ClaimParts {
   readonly controller: ControllerDefinition<ConfigMap>
   /** They run on every replica. */
   readonly components: readonly ComponentDefinition[]
+  readonly views: readonly View[]
   /** Fills the pools, on the leader. */
   filler(leader: OperatorContext): Component
 }
@@ -38,8 +42,8 @@ export function claimParts(context: OperatorContext, options: ClaimPartsOptions)
   const { defaultTtl, maxClaimsPerCaller, namespace, pools, resync } = options
   const kinds = new ClaimKinds(context.discovery)
   const view = new ClaimView(context, namespace)
-  const metrics = new ClaimMetrics(context.metrics)
   const reports = new PoolReports()
+  const metrics = new ClaimMetrics(context.metrics, (pool) => reports.changed(pool))
   const abandoned = new AbandonedClaims(context, view, namespace)
   const callers = new Callers(view, clock, maxClaimsPerCaller)
   const shared = { namespace, pools, view, kinds }
@@ -58,6 +62,7 @@ export function claimParts(context: OperatorContext, options: ClaimPartsOptions)
       metrics.collector({ view, pools, reports, now: () => clock.now() }),
       { stage: 'work', create: () => abandoned },
     ],
+    views: [claimsView(view), poolsView(context, { namespace, pools, view, reports, metrics })],
     filler: (leader) => poolController(leader, { ...shared, reports, onMemberCreated: () => metrics.memberCreated() }),
   }
 }

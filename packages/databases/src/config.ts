@@ -1,3 +1,4 @@
+import { dashboardConfig } from '@tenure/http/config'
 import {
   connectionConfig,
   leaderElectionConfig,
@@ -71,6 +72,7 @@ export const databasesConfig = {
   ...portConfig,
   ...leaderElectionConfig,
   ...logConfig,
+  ...dashboardConfig,
 } as const satisfies Table
 
 export type DatabasesSettings = Values<typeof databasesConfig>

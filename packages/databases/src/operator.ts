@@ -2,8 +2,11 @@ import { probeRoutes } from '@tenure/http'
 import { type ComponentDefinition, defineOperator, type OperatorContext } from '@tenure/runtime'
 import { LEADER_LEASE, OPERATOR } from './api/names.ts'
 import { databasesConfig } from './config.ts'
-import { databaseController, type DatabaseLeader } from './controllers/database/controller.ts'
+import { databaseController } from './controllers/database/controller.ts'
+import { LeaderRows } from './controllers/database/leader-rows.ts'
 import { DatabaseView } from './controllers/database/view.ts'
+import { databaseRoutes } from './http/routes.ts'
+import { databasesView } from './http/views/databases-view.ts'
 import { DatabaseMetrics } from './metrics.ts'
 import { connectDatabase } from './postgres/connection.ts'
 import type { Database } from './postgres/database.ts'
@@ -23,18 +26,27 @@ export const databases = defineOperator({
     const database = connectDatabase({ ...context, address: serverAddress(settings) })
     const metrics = new DatabaseMetrics(context.metrics)
     const view = new DatabaseView(context.informers)
-    let leader: DatabaseLeader | undefined
+    const rows = new LeaderRows()
+    const { namespacePrefix } = settings
     return {
       components: [
         connection(context, database),
         metrics.collector({
           database,
-          rows: () => leader?.rows ?? [],
-          retrying: () => leader?.retrying ?? 0,
-          isListening: () => leader?.isListening ?? false,
+          rows: () => rows.values(),
+          retrying: () => rows.leader?.retrying ?? 0,
+          isListening: () => rows.leader?.isListening ?? false,
         }),
-        databaseController(view, { database, metrics, settings, onLeading: (now) => (leader = now) }),
+        databaseController(view, {
+          database,
+          metrics,
+          settings,
+          onLeading: (leader) => rows.lead(leader),
+          onRowChange: (id) => rows.changed(id),
+        }),
       ],
+      routes: databaseRoutes({ database, namespacePrefix }),
+      views: [databasesView(rows, namespacePrefix)],
       servers: settings.enableHealthCheck
         ? [
             {

@@ -1,3 +1,4 @@
+import { dashboardConfig } from '@tenure/http/config'
 import { type ObjectRef, refOf, TenureError } from '@tenure/kube'
 import {
   defineConfiguration,
@@ -305,6 +306,7 @@ export const leaseControllersConfig = {
     environment: 'LEASE_CREATE_DEFAULT_CONTROLLERS',
     meaning: 'Create LeaseControllers for common kinds once. On with `tenure start`.',
   },
+  ...dashboardConfig,
 } as const satisfies Table
 
 export type LeaseControllersSettings = Values<typeof leaseControllersConfig>

@@ -43,7 +43,8 @@ export {
   type LeaseOperatorRulesOptions,
   leaseOperatorRules,
 } from './rbac.ts'
-export { leaseControllers, leaseControllersParts, leases } from './operator.ts'
+export { leases } from './kind-operator.ts'
+export { leaseControllers, leaseControllersParts } from './operator.ts'
 export { type LeasePlan, planLease } from './controllers/lease/plan.ts'
 export type { Changes } from './controllers/lease/status.ts'
 export type { DatedLease } from './controllers/lease/terms.ts'

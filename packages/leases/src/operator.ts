@@ -1,23 +1,17 @@
-import type { Component, OperatorContext, OperatorParts } from '@tenure/runtime'
+// Adds `routes` and `views` to the parts of an operator.
+import '@tenure/http'
+import type { OperatorContext, OperatorParts } from '@tenure/runtime'
 import { defineOperator } from '@tenure/runtime'
 import { leaseAnnotationsWebhook } from './admission/index.ts'
 import { leaseControllerDefinition } from './api/crd.ts'
 import { defaultLeaseSettings } from './api/types.ts'
-import {
-  cleanupSettings,
-  leaderName,
-  leaseControllersConfig,
-  type LeaseControllersSettings,
-  leaseFamilies,
-  leasesConfig,
-  leaseSettings,
-  reportLease,
-} from './config.ts'
+import { cleanupSettings, leaseControllersConfig, type LeaseControllersSettings, leaseFamilies } from './config.ts'
 import {
   createKindController,
   type KindController,
   type KindControllerOptions,
 } from './controllers/lease/kind-controller.ts'
+import { LeaseCaches } from './controllers/lease/lease-caches.ts'
 import { leaseControllerController } from './controllers/lease-controller/controller.ts'
 import {
   createDefaults,
@@ -25,32 +19,10 @@ import {
   defaultLeaseControllers,
 } from './controllers/lease-controller/defaults.ts'
 import { KindControllers } from './controllers/lease-controller/kind-controllers.ts'
-import { createLeaseReporter } from './controllers/lease-controller/reporter.ts'
+import { leaseRoutes } from './http/routes.ts'
+import { leaseControllersView } from './http/views/lease-controllers-view.ts'
+import { leasesView } from './http/views/leases-view.ts'
 import { LEASE_OPERATOR, leaseOperatorRules } from './rbac.ts'
-
-/** Manages the leases of one kind, which its settings name. A LeaseController grants its permissions with the kind. */
-export const leases = defineOperator({
-  name: 'leases',
-  summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
-  identity: { name: 'object-lease-controller', leaderLease: (settings) => leaderName(settings) },
-  config: leasesConfig,
-  setup({ settings: values }) {
-    const { group, version, kind, concurrency } = values
-    const settings = leaseSettings(values)
-    const report = values.report === undefined ? undefined : reportLease(values.report)
-    const create = (context: OperatorContext): Component => {
-      const controller = createKindController(context, {
-        kind: { group, version, kind },
-        settings,
-        concurrency,
-        probe: true,
-      })
-      if (!report) return controller
-      return together(controller, createLeaseReporter(context, { lease: report, read: () => controller }))
-    }
-    return { components: [{ stage: 'lead', create }] }
-  },
-})
 
 /** Runs a lease controller for every kind that a LeaseController names, in a Deployment or inside this process. */
 export const leaseControllers = defineOperator({
@@ -84,7 +56,9 @@ export function leaseControllersParts(
   const { leaseControllerImage: image, leaseControllerNamespace: namespace = context.namespace } = settings
   const families = leaseFamilies(settings)
   const cleanup = cleanupSettings(settings)
+  const defaultMode = settings.leaseControllerMode ?? (image === undefined ? 'shared' : 'dedicated')
   const pool = new KindControllers({ clock, random, log })
+  const caches = new LeaseCaches()
   return {
     controllers: [
       leaseControllerController({
@@ -92,13 +66,13 @@ export function leaseControllersParts(
         pool,
         dedicated: image === undefined ? undefined : { image, namespace, families, cleanup },
         settings: { ...defaultLeaseSettings, families, cleanup },
-        defaultMode: settings.leaseControllerMode ?? (image === undefined ? 'shared' : 'dedicated'),
+        defaultMode,
       }),
     ],
     components: [
       {
         stage: 'lead',
-        create: (leader) => pool.beginTerm((wanted) => createController(leader, wanted)),
+        create: (leader) => pool.beginTerm((wanted) => createController(leader, { ...wanted, caches })),
       },
       ...(settings.createDefaultLeaseControllers
         ? [
@@ -110,20 +84,7 @@ export function leaseControllersParts(
         : []),
     ],
     webhooks: settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : [],
-  }
-}
-
-/** Two components as one: the second depends on the first. */
-function together(first: Component, second: Component): Component {
-  return {
-    name: first.name,
-    start: async (signal) => {
-      await first.start(signal)
-      await second.start(signal)
-    },
-    stop: async (grace) => {
-      await second.stop(grace)
-      await first.stop(grace)
-    },
+    routes: leaseRoutes(context, families),
+    views: [leasesView(caches, families), leaseControllersView(context, defaultMode)],
   }
 }

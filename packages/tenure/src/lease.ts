@@ -1,6 +1,6 @@
 import { Client, connectTo, HttpTransport, loadConfig, RestMapper, systemClock } from '@tenure/kube'
-import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases'
-import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases'
+import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases/cli'
+import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases/cli'
 import { Command, Option } from 'commander'
 
 interface GlobalOptions {

@@ -17,5 +17,5 @@ export const operatorEntries: readonly OperatorEntry[] = [
 
 /** Operators that run only on a cluster, one process each: a LeaseController deploys the leases of one kind. */
 export const clusterOperatorEntries: readonly OperatorEntry[] = [
-  { name: 'leases', load: async () => (await import('@tenure/leases')).leases },
+  { name: 'leases', load: async () => (await import('@tenure/leases/kind')).leases },
 ]

@@ -1,4 +1,5 @@
 import { TestControlPlane } from '@tenure/controlplane/testing'
+import type { View } from '@tenure/http'
 import type { Client, Kind, KubeObject, Stored } from '@tenure/kube'
 import { Deployment, Event, Pod } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
@@ -7,6 +8,7 @@ import { silentLogger } from '@tenure/runtime'
 import { applicationDefinition } from '../api/crd.ts'
 import { Application, type ApplicationSpec, LABELS, OPERATOR } from '../api/index.ts'
 import { applicationController } from '../controllers/application/controller.ts'
+import { type ApplicationRow, applicationsView } from '../http/applications-view.ts'
 import { runSetup } from './run-setup.ts'
 
 /** The operator's controller on a control plane without built-in controllers, in virtual time. */
@@ -22,6 +24,7 @@ export class OperatorFixture {
     child: () => this.#log,
   }
   #stop: (() => Promise<void>) | undefined
+  #view: View<ApplicationRow> | undefined
 
   private constructor(clock: VirtualClock, server: TestControlPlane) {
     this.clock = clock
@@ -40,12 +43,19 @@ export class OperatorFixture {
 
   async start(): Promise<void> {
     const { server } = this
-    const { stop } = await runSetup({ server, random: seededRandom(2), log: this.#log }, () => ({
+    const { result, stop } = await runSetup({ server, random: seededRandom(2), log: this.#log }, (context) => ({
       controllers: [applicationController()],
-      result: undefined,
+      result: applicationsView(context, undefined),
     }))
+    this.#view = result
     this.#stop = stop
     await this.settle()
+  }
+
+  /** The rows of the running operator. */
+  get view(): View<ApplicationRow> {
+    if (!this.#view) throw new Error('The operator is not started')
+    return this.#view
   }
 
   async stop(): Promise<void> {

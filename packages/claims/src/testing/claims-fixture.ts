@@ -1,5 +1,6 @@
 import { type ControlPlane, type Fault, type InProcessTransport, startControlPlane } from '@tenure/controlplane'
 import { Client, type Kind, type KubeObject, type Stored, type TransportRequest } from '@tenure/kube'
+import type { View } from '@tenure/http'
 import { ConfigMap } from '@tenure/kube/kinds'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
 import {
@@ -45,6 +46,7 @@ export interface Replica {
   readonly service: ClaimService
   readonly view: ClaimView
   readonly reports: PoolReports
+  readonly views: readonly View[]
   readonly metrics: Metrics
   readonly transport: InProcessTransport
   /** The Prometheus text of its metrics. */

@@ -5,8 +5,8 @@ import { defineConfiguration, readConfiguration } from '@tenure/runtime/configur
 import { databasesConfig } from '../config.ts'
 import { POSTGRES_URL_FILE } from '../embedded-postgres/embedded-postgres.ts'
 import { type DatabaseAddress, SSL_MODES } from '../postgres/database.ts'
+import { dbArgumentError } from '../platform/argument-error.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
-import { dbArgumentError } from './failures.ts'
 
 const DEFAULT_DATA = '.tenure'
 const DEFAULT_PORT = 5432

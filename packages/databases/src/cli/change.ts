@@ -1,14 +1,14 @@
-import { isDeepEqual, isJsonObject, type JsonObject } from '@tenure/kube/model'
+import { isJsonObject, type JsonObject } from '@tenure/kube/model'
 import { parseDuration } from '@tenure/runtime'
 import { assignSetValue } from '@tenure/runtime/cli'
 import type { ResourceRow } from '../api/rows.ts'
 import { databaseNames } from '../config/names.ts'
-import { readDatabaseConfig } from '../config/read-config.ts'
 import { databasesConfig } from '../config.ts'
+import { dbArgumentError } from '../platform/argument-error.ts'
+import { checkedConfig, withConfig } from '../platform/changes.ts'
+import type { DesiredChange, NewResource, PlatformRows } from '../platform/rows.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
-import { dbArgumentError } from './failures.ts'
 import { dbFormatOf, writeOutcome } from './output.ts'
-import type { DesiredChange, NewResource, PlatformRows } from './platform-rows.ts'
 import { waitForChange } from './progress.ts'
 
 const DEFAULT_WAIT_MS = 600_000
@@ -32,7 +32,7 @@ export async function createDatabase(
   if (options.storage !== undefined) config['storage_size'] = options.storage
   const resource: NewResource = { name, type, team, config }
   checkName(name)
-  checkConfig(context, type, config)
+  for (const warning of checkedConfig(type, config)) context.warn(warning)
   const row = await rows.create(resource)
   if (options.wait === false) return finish(context, row, options)
   const done = await waitForChange(context, rows, row, { generation: row.generation, before: undefined, timeout })
@@ -65,14 +65,16 @@ export async function changeDatabase(
 
 /** The config with other values; undefined: it has them already. Throws if the operator would refuse it. */
 export function configChange(
-  context: DbCliContext,
-  { config, type }: ResourceRow,
+  { warn }: DbCliContext,
+  row: ResourceRow,
   pairs: readonly string[],
 ): DesiredChange | undefined {
-  const changed = withoutNulls(withPairs(structuredClone(config), 'The argument', pairs))
-  if (isDeepEqual(changed, config)) return undefined
-  checkConfig(context, type, changed)
-  return { config: changed }
+  const { change, warnings } = withConfig(
+    row,
+    withoutNulls(withPairs(structuredClone(row.config), 'The argument', pairs)),
+  )
+  for (const warning of warnings) warn(warning)
+  return change
 }
 
 function finish(context: DbCliContext, row: ResourceRow, options: DbCliOptions): number {
@@ -96,13 +98,6 @@ function withoutNulls(value: JsonObject): JsonObject {
       .filter(([, item]) => item !== null)
       .map(([key, item]) => [key, isJsonObject(item) ? withoutNulls(item) : item]),
   )
-}
-
-/** The operator would refuse the row too; here the reason comes before anything is written. */
-function checkConfig({ warn }: DbCliContext, type: string, config: JsonObject): void {
-  const read = readDatabaseConfig({ type, config })
-  if ('refused' in read) throw dbArgumentError(read.refused)
-  for (const warning of read.warnings) warn(warning)
 }
 
 function checkName(name: string): void {

@@ -1,11 +1,13 @@
 import { silentLogger } from '@tenure/runtime'
+import { dbArgumentError } from '../platform/argument-error.ts'
+import { deleted, paused, resumed } from '../platform/changes.ts'
+import { PlatformRows } from '../platform/rows.ts'
 import { connectDatabase } from '../postgres/connection.ts'
 import { findAddress } from './address.ts'
 import { changeDatabase, configChange, createDatabase } from './change.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
-import { dbArgumentError, dbExitCode, describeDbFailure } from './failures.ts'
+import { dbExitCode, describeDbFailure } from './failures.ts'
 import { dbFormatOf, writeDetails, writeRows } from './output.ts'
-import { PlatformRows } from './platform-rows.ts'
 
 const MAX_SHOWN_RECORDS = 10
 
@@ -147,20 +149,14 @@ export const dbCommands: readonly DbCommand[] = [
     summary: 'Stop the pods and keep the volumes.',
     arguments: [NAME],
     options: CHANGING,
-    run: (context, rows, [name = ''], options) =>
-      changeDatabase(context, rows, name, options, ({ status }) =>
-        status === 'paused' ? undefined : { status: 'paused' },
-      ),
+    run: (context, rows, [name = ''], options) => changeDatabase(context, rows, name, options, paused),
   }),
   define({
     name: 'resume',
     summary: 'Start the pods of a paused database.',
     arguments: [NAME],
     options: CHANGING,
-    run: (context, rows, [name = ''], options) =>
-      changeDatabase(context, rows, name, options, ({ status }) =>
-        status === 'paused' ? { status: 'active' } : undefined,
-      ),
+    run: (context, rows, [name = ''], options) => changeDatabase(context, rows, name, options, resumed),
   }),
   define({
     name: 'delete',
@@ -169,10 +165,7 @@ export const dbCommands: readonly DbCommand[] = [
     options: [{ key: 'deleteData', flags: '--delete-data', meaning: 'Delete the volumes too.' }, ...CHANGING],
     async run(context, rows, [name = ''], options) {
       const { deleteData: isDataDeleted = false } = options
-      const code = await changeDatabase(context, rows, name, options, ({ config }) => ({
-        isDeleted: true,
-        ...(isDataDeleted && { config: { ...config, delete_data: true } }),
-      }))
+      const code = await changeDatabase(context, rows, name, options, (row) => deleted(row, isDataDeleted))
       if (!isDataDeleted) context.warn('Its volumes stay. The Secret with their password goes.')
       return code
     },

@@ -1,6 +1,5 @@
 import { asError, TenureError } from '@tenure/kube'
-
-const USAGE_CODE = 'TENURE_DATABASE_ARGUMENT'
+import { isDbArgumentError } from '../platform/argument-error.ts'
 
 export const DB_EXIT_CODES = {
   failed: 1,
@@ -8,14 +7,9 @@ export const DB_EXIT_CODES = {
   usage: 2,
 } as const
 
-export function dbArgumentError(message: string, cause?: unknown): TenureError {
-  return new TenureError(USAGE_CODE, message, { cause })
-}
-
 /** The exit code of a failure. */
 export function dbExitCode(error: unknown): number {
-  const isUsage = error instanceof TenureError && error.code === USAGE_CODE
-  return isUsage ? DB_EXIT_CODES.usage : DB_EXIT_CODES.failed
+  return isDbArgumentError(error) ? DB_EXIT_CODES.usage : DB_EXIT_CODES.failed
 }
 
 /** A failure in whole sentences, with what to do about it. */

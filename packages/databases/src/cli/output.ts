@@ -1,9 +1,10 @@
 import { fromNow, table } from '@tenure/runtime/cli'
 import { asJsonObject, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import type { ResourceRow } from '../api/rows.ts'
+import { dbArgumentError } from '../platform/argument-error.ts'
+import type { AuditRecord, JobRecord } from '../platform/rows.ts'
+import { withoutSecrets } from '../platform/without-secrets.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
-import { dbArgumentError } from './failures.ts'
-import type { AuditRecord, JobRecord } from './platform-rows.ts'
 
 const FORMATS = ['table', 'json'] as const
 export type DbOutputFormat = (typeof FORMATS)[number]
@@ -20,9 +21,6 @@ const CONNECTION_KEYS = [
   'error',
 ]
 const CREDENTIAL_KEYS = ['secret_name', 'secret_namespace']
-/** A config key with such a name should not be there; its value is not shown. */
-const SECRET_KEY = /pass|secret|token|credential/i
-const HIDDEN = '<hidden>'
 
 export function dbFormatOf({ output = 'table' }: DbCliOptions): DbOutputFormat {
   const format = FORMATS.find((candidate) => candidate === output)
@@ -156,15 +154,6 @@ function passwordCommand({ credentials }: ResourceRow): string | undefined {
   const { secret_name: name, secret_namespace: namespace } = credentials
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
   return `kubectl get secret ${name} -n ${namespace} -o jsonpath='{.data.password}' | base64 -d`
-}
-
-function withoutSecrets(value: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      if (SECRET_KEY.test(key)) return [key, HIDDEN]
-      return [key, isJsonObject(item) ? withoutSecrets(item) : item]
-    }),
-  )
 }
 
 function picked(value: JsonObject, keys: readonly string[]): JsonObject {

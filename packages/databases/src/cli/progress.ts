@@ -1,8 +1,8 @@
 import { type Clock, sleep, TenureError } from '@tenure/kube'
 import type { ResourceRow } from '../api/rows.ts'
 import { isConnectionFailure } from '../postgres/errors.ts'
+import type { JobRecord, PlatformRows } from '../platform/rows.ts'
 import type { DbCliContext } from './context.ts'
-import type { JobRecord, PlatformRows } from './platform-rows.ts'
 
 /** NOTIFY tells of desired state only, so progress is polled. */
 const POLL_INTERVAL_MS = 200

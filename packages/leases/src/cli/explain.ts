@@ -1,8 +1,8 @@
 import { TenureError } from '@tenure/kube'
 import { durationInWords, fromNow } from '@tenure/runtime/cli'
 import { formatTime } from '../api/time.ts'
+import { readTerms } from '../changes/terms.ts'
 import type { LeaseCliContext } from './context.ts'
-import { readTerms } from './terms.ts'
 
 /** Explains a TTL or a time, or why it is invalid; returns false if it is. */
 export function explainTerms({ clock, write }: Pick<LeaseCliContext, 'clock' | 'write'>, text: string): boolean {

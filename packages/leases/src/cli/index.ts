@@ -3,3 +3,5 @@ export { leaseCommands, type LeaseCommand, type LeaseCommandArgument, type Lease
 export type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 export { explainTerms } from './explain.ts'
 export { findLeases, type ListedLease, listLeases } from './list.ts'
+export { NEWER_FAMILY, SEED_FAMILY } from '../api/annotations.ts'
+export { leaseFamilies } from '../config.ts'

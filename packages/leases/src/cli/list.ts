@@ -14,6 +14,7 @@ import { type LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
 import { planLease } from '../controllers/lease/plan.ts'
+import { NOT_PROCESSED } from '../controllers/lease/status.ts'
 import { formatTime } from '../api/time.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
@@ -135,7 +136,7 @@ function leaseOf(
     // A lease that starts when a controller processes it has no expiry before that.
     ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
     dated: status !== undefined,
-    status: status ?? 'Not processed by a lease controller yet.',
+    status: status ?? NOT_PROCESSED,
   }
 }
 

@@ -1,24 +1,17 @@
 import { ApiError, isNotFound, type Kind, metadataOf, type Stored } from '@tenure/kube'
 import { Namespace } from '@tenure/kube/kinds'
 import { LeaseController } from '../api/lease-controller.ts'
-import { resolveKind } from '../controllers/lease-controller/resolve-kind.ts'
-import { targetOf } from '../controllers/lease-controller/target.ts'
+import { type LeaseTarget, resourceName } from '../changes/lease-target.ts'
+import { managersOf } from '../changes/managers.ts'
 import type { LeaseCliContext } from './context.ts'
-import { type NamedObject, resourceName } from './named-object.ts'
 
 /** Why the lease of an object would never end, and what to do; undefined if a LeaseController manages it. */
-export async function managementProblem(context: LeaseCliContext, object: NamedObject): Promise<string | undefined> {
+export async function managementProblem(context: LeaseCliContext, object: LeaseTarget): Promise<string | undefined> {
   const { kind, label, ref } = object
   const all = await readLeaseControllers(context)
   if (all === undefined)
     return `It is unknown whether ${label} expires: you may not list LeaseControllers. Its lease-status shows it soon.`
-  const groups = await context.kinds.groups()
-  const managers = all.filter(({ spec }) => {
-    const target = targetOf(spec)
-    const resolution = target.ok ? resolveKind(groups, target.wanted) : undefined
-    const isFound = resolution?.state === 'found'
-    return isFound && resolution.resource.group === kind.group && resolution.resource.plural === kind.plural
-  })
+  const managers = managersOf(all, kind, await context.kinds.groups())
   if (managers.length === 0) return unmanaged(kind)
   const problems = await Promise.all(managers.map((manager) => problemOf(context, manager, ref.namespace)))
   const [first] = problems

@@ -1,7 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AccessControl, httpServer, type View } from '@tenure/http'
 import { asError, Client } from '@tenure/kube'
 import { type Interceptor, TestControlPlane } from '@tenure/controlplane/testing'
 import { seededRandom, VirtualClock } from '@tenure/kube/testing'
-import { configure, defineOperator, type Logger, runOperators, type RunOperatorsOptions } from '@tenure/runtime'
+import {
+  configure,
+  defineOperator,
+  type Logger,
+  type OperatorParts,
+  runOperators,
+  type RunOperatorsOptions,
+} from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import { leaseControllerDefinition } from '../api/crd.ts'
 import { LeaseController, type LeaseControllerSpec, type LeaseControllerStatus } from '../api/lease-controller.ts'
@@ -15,6 +24,13 @@ export interface LeaseControllersHarnessOptions extends Partial<LeaseControllers
   readonly createController?: KindControllerFactory
   /** Default: none. */
   readonly defaults?: readonly DefaultLeaseController[]
+  /** Serves the HTTP API to `call`. `open`: to everyone. Default: it is not served. */
+  readonly served?: 'open' | AccessControl
+}
+
+export interface HarnessAnswer {
+  readonly status: number
+  readonly json: unknown
 }
 
 /** A kind controller that only reports what a test sets. */
@@ -56,6 +72,8 @@ export class LeaseControllerHarness {
   readonly logLines: string[] = []
   readonly #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
+  #parts: OperatorParts = {}
+  #url: string | undefined
 
   private constructor(clock: VirtualClock, server: TestControlPlane) {
     this.clock = clock
@@ -75,7 +93,7 @@ export class LeaseControllerHarness {
   }
 
   async start(
-    { createController, defaults = [], ...settings }: LeaseControllersHarnessOptions = {},
+    { createController, defaults = [], served, ...settings }: LeaseControllersHarnessOptions = {},
     leaderElection: RunOperatorsOptions['leaderElection'] = false,
   ): Promise<void> {
     const create: KindControllerFactory = (_context, wanted) => {
@@ -88,7 +106,10 @@ export class LeaseControllerHarness {
       name: 'operator',
       config: leaseControllersConfig,
       identity: { leaderLease: 'operator' },
-      setup: (context) => leaseControllersParts(context, { createController: createController ?? create, defaults }),
+      setup: (context) => {
+        this.#parts = leaseControllersParts(context, { createController: createController ?? create, defaults })
+        return this.#parts
+      },
     })
     const running = runOperators(
       {
@@ -107,12 +128,22 @@ export class LeaseControllerHarness {
         namespace: 'operator',
         log: this.#logger(),
         freeze: true,
+        ...(served && {
+          servers: [
+            httpServer({
+              address: '127.0.0.1:0',
+              ...(served !== 'open' && { accessControl: served }),
+              onListening: ({ url }) => (this.#url = url),
+            }),
+          ],
+        }),
       },
       this.#end.signal,
     )
     let failure: Error | undefined
     this.#running = running.catch((error: unknown) => (failure = asError(error)))
-    await this.until(() => failure !== undefined || this.logLines.includes('info controller started'))
+    const isStarted = (): boolean => failure !== undefined || this.logLines.includes('info controller started')
+    await (served ? this.#untilInRealTime(isStarted) : this.until(isStarted))
     if (failure) throw failure
   }
 
@@ -120,8 +151,41 @@ export class LeaseControllerHarness {
     let isOver = false
     this.#end.abort()
     void this.#running.then(() => (isOver = true))
-    await this.clock.advanceUntil(() => isOver)
+    await (this.#url === undefined ? this.clock.advanceUntil(() => isOver) : this.#untilInRealTime(() => isOver))
     await this.server.stop()
+  }
+
+  /** A view of the operator. */
+  view(name: string): View {
+    const view = this.#parts.views?.find((each) => each.name === name)
+    if (!view) throw new Error(`no view ${name}`)
+    return view
+  }
+
+  /** Sends a request to the HTTP API while time passes. */
+  async call(method: string, target: string, body?: object): Promise<HarnessAnswer> {
+    const headers = { authorization: 'Bearer x', ...(body && { 'content-type': 'application/json' }) }
+    const send = async (): Promise<HarnessAnswer> => {
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      const response = await fetch(`${this.#url}${target}`, init)
+      const text = await response.text()
+      return { status: response.status, json: text === '' ? undefined : (JSON.parse(text) as unknown) }
+    }
+    let isOver = false
+    const answer = send().finally(() => (isOver = true))
+    answer.catch(() => undefined)
+    await this.#untilInRealTime(() => isOver)
+    return await answer
+  }
+
+  /** Sockets work in real time, so virtual time must not run ahead of it by far. */
+  async #untilInRealTime(condition: () => boolean): Promise<void> {
+    const end = Date.now() + 15_000
+    while (!condition()) {
+      if (Date.now() > end) throw new Error(`Not met within 15 s: ${String(condition)}`)
+      await delay(1)
+      await this.clock.advance(1)
+    }
   }
 
   async until(condition: () => boolean): Promise<void> {

@@ -28,9 +28,45 @@ export interface PoolControllerOptions {
   readonly reports: PoolReports
 }
 
-/** The histories of the pools, which only the leader knows. */
+/** State of the pools, which only the leader knows. */
 export class PoolReports {
-  readonly histories = new Map<string, PoolHistory>()
+  readonly #histories = new Map<string, PoolHistory>()
+  readonly #targets = new Map<string, number>()
+  readonly #listeners = new Set<(pool: string) => void>()
+
+  get histories(): ReadonlyMap<string, PoolHistory> {
+    return this.#histories
+  }
+
+  /** Idle members that the pools keep. */
+  get targets(): ReadonlyMap<string, number> {
+    return this.#targets
+  }
+
+  report(pool: string, history: PoolHistory, target: number): void {
+    this.#histories.set(pool, history)
+    this.#targets.set(pool, target)
+    this.changed(pool)
+  }
+
+  /** This process does not lead any more. */
+  clear(): void {
+    const pools = [...this.#histories.keys()]
+    this.#histories.clear()
+    this.#targets.clear()
+    for (const pool of pools) this.changed(pool)
+  }
+
+  /** Figures of a pool changed, apart from those of its claims. */
+  changed(pool: string): void {
+    for (const listener of this.#listeners) listener(pool)
+  }
+
+  /** Calls `listener` with each pool whose state changed. Returns a function that ends that. */
+  onChange(listener: (pool: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
 }
 
 /** Keeps every pool at its size, on the leader. A pool is not a Kubernetes object, so its plan runs in a QueueWorker. */
@@ -69,7 +105,7 @@ export function poolController(leader: OperatorContext, options: PoolControllerO
       for (const end of ends.splice(0)) end()
       await worker.stop(grace)
       await Promise.all([...fillers.values()].map((filler) => filler.idle()))
-      options.reports.histories.clear()
+      options.reports.clear()
     },
   }
 }
@@ -111,7 +147,7 @@ class PoolFiller {
     const plan = planPool({ now, revision, claims, size, history: this.#history, creating })
     this.#noteFailures(plan.history, claims)
     this.#history = plan.history
-    reports.histories.set(pool.name, plan.history)
+    reports.report(pool.name, plan.history, size.idle)
     // Creations come first: callers wait for them.
     for (let number = 0; number < plan.create; number++) this.#writes.add(() => this.#create(signal))
     this.#creating += plan.create

@@ -21,9 +21,10 @@ import { RowTable } from './row-table.ts'
 import { RowWriter } from './row-writer.ts'
 import type { DatabaseView } from './view.ts'
 
-/** The state of the leader, for metrics: another replica has none. */
+/** The state of the leader, for metrics and views: another replica has none. */
 export interface DatabaseLeader {
   readonly rows: Iterable<ResourceRow>
+  row(id: string): ResourceRow | undefined
   /** Rows whose last try failed. */
   readonly retrying: number
   /** Whether notifications of the database arrive. */
@@ -47,6 +48,8 @@ export interface DatabaseControllerOptions {
   readonly metrics: DatabaseMetrics
   /** Called with this replica when it begins to lead, and with undefined when it ends. */
   readonly onLeading: (leader: DatabaseLeader | undefined) => void
+  /** Called with the id of each row that changed or is gone. Default: nothing is called. */
+  readonly onRowChange?: (id: string) => void
 }
 
 /** Keeps databases as the rows describe them, on the leader. A row is not a Kubernetes object, so it runs in a QueueWorker. */
@@ -80,7 +83,7 @@ class DatabaseController implements Component, DatabaseLeader {
     this.#context = context
     this.#view = view
     this.#options = options
-    this.#rows = new RowTable(settings)
+    this.#rows = new RowTable(settings, options.onRowChange)
     this.#runner = new ActionRunner({
       name: 'database',
       api,
@@ -138,6 +141,10 @@ class DatabaseController implements Component, DatabaseLeader {
 
   get rows(): Iterable<ResourceRow> {
     return this.#rows.values()
+  }
+
+  row(id: string): ResourceRow | undefined {
+    return this.#rows.get(id)
   }
 
   get retrying(): number {

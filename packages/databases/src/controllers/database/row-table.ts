@@ -10,6 +10,7 @@ export interface RowTableSettings {
 /** The rows as last read or written, by id and by the name of their database. */
 export class RowTable {
   readonly #settings: RowTableSettings
+  readonly #onChange: (id: string) => void
   readonly #rows = new Map<string, ResourceRow>()
   /** Ids by `namespace/name`. */
   readonly #byName = new Map<string, Set<string>>()
@@ -17,8 +18,10 @@ export class RowTable {
   /** Names of databases that run where their row does not say, by id. */
   readonly #displaced = new Map<string, string>()
 
-  constructor(settings: RowTableSettings) {
+  /** `onChange` is called with each row that was set or deleted. Default: nothing is called. */
+  constructor(settings: RowTableSettings, onChange: (id: string) => void = () => undefined) {
     this.#settings = settings
+    this.#onChange = onChange
   }
 
   get size(): number {
@@ -65,6 +68,7 @@ export class RowTable {
   set(row: ResourceRow): void {
     const before = this.#rows.get(row.id)
     this.#rows.set(row.id, row)
+    this.#onChange(row.id)
     const [from, to] = [before && this.#keyOf(before), this.#keyOf(row)]
     if (from === to) return
     if (from !== undefined && from !== this.#displaced.get(row.id)) this.#unlink(from, row.id)
@@ -76,6 +80,7 @@ export class RowTable {
     if (!row) return
     this.setDisplaced(id, undefined)
     this.#rows.delete(id)
+    this.#onChange(id)
     const key = this.#keyOf(row)
     if (key !== undefined) this.#unlink(key, id)
   }

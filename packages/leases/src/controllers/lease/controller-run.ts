@@ -125,6 +125,11 @@ export class LeaseControllerRun {
     })
   }
 
+  /** All objects of the kind. */
+  get informer(): Informer<PartialObjectMetadata> {
+    return this.#informer
+  }
+
   get activeLeases(): number {
     return this.#runner.expiring
   }

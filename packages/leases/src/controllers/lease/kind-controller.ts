@@ -3,6 +3,7 @@ import type { Component, OperatorContext } from '@tenure/runtime'
 import type { GroupVersionKind, LeaseSettings } from '../../api/types.ts'
 import { type LeaseMetrics, leaseMetrics } from '../../metrics.ts'
 import { LeaseControllerRun } from './controller-run.ts'
+import type { LeaseCaches } from './lease-caches.ts'
 
 export interface KindControllerOptions {
   /** The kind to manage. A GroupVersionKind, without a `plural`, is resolved by discovery as soon as it is served. */
@@ -12,6 +13,8 @@ export interface KindControllerOptions {
   readonly concurrency?: number
   /** Turns the manager's readiness red while there is a problem. Default false. */
   readonly probe?: boolean
+  /** Its cache is in here while it runs. Default: none. */
+  readonly caches?: LeaseCaches
 }
 
 /** Manages the leases of one kind: writes dates, warns, and deletes expired objects. */
@@ -94,6 +97,7 @@ class LeaseKindController implements KindController {
     let kind = 'plural' in this.#options.kind ? this.#options.kind : undefined
     for (let delay = MIN_SEARCH_DELAY_MS; !signal.aborted;) {
       let failure: Error | undefined
+      let removeCache: (() => void) | undefined
       try {
         kind ??= await this.#find(signal)
         this.#run = new LeaseControllerRun({
@@ -103,11 +107,14 @@ class LeaseKindController implements KindController {
           metrics,
           concurrency: this.#options.concurrency ?? DEFAULT_CONCURRENCY,
         })
+        removeCache = this.#options.caches?.add(this.#run.informer)
         await this.#run.run(signal, () => this.#grace)
       } catch (error) {
         if (signal.aborted) break
         failure = asError(error)
         this.#context.log.error('lease controller failed, restarting', { controller: this.name, error: failure })
+      } finally {
+        removeCache?.()
       }
       if (signal.aborted) break
       // The kind is not served any more; the cached discovery is outdated.

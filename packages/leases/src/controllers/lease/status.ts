@@ -8,6 +8,8 @@ import { type DatedLease, isLeased, type LeaseTerms } from './terms.ts'
 export type Changes = Readonly<Record<string, string | null>>
 
 export const EXPIRED = 'Lease expired.'
+/** Shown for an object whose status is not written yet. */
+export const NOT_PROCESSED = 'Not processed by a lease controller yet.'
 export const DELETING = `${EXPIRED} Deleting object.`
 export const DRY_RUN = `${EXPIRED} Dry run: object is kept.`
 

@@ -8,10 +8,11 @@ import { type RawResource, resourceQuery } from '../postgres/resource-query.ts'
 import { resourceRow } from '../postgres/resource-row.ts'
 import { currentTime, type DatabaseSchema, hasColumn, readSchema, type TableName } from '../postgres/schema.ts'
 import { quoteIdentifier, storableJson } from '../postgres/sql-text.ts'
-import { dbArgumentError } from './failures.ts'
+import { dbArgumentError } from './argument-error.ts'
 
 /** Key of the advisory lock: the letters "dbcreate". Two commands must not create one team or one name twice. */
 const CREATE_LOCK_KEY = '7233453294488745061'
+const POSSIBLE_ID = /^\d{1,18}$/
 /** Columns that the first start of the operator adds. */
 const ADDED_COLUMNS = ['generation', 'observed_generation', 'change_xid'] as const
 
@@ -34,13 +35,14 @@ export interface JobRecord {
 }
 
 export interface AuditRecord {
+  readonly id: string
   readonly action: string
   readonly details: unknown
   /** Milliseconds since 1970. */
   readonly timestamp: number | null
 }
 
-/** The columns that a command changes; an undefined one stays. */
+/** The columns that a user changes; an undefined one stays. */
 export interface DesiredChange {
   readonly config?: JsonObject
   readonly status?: 'paused' | 'active'
@@ -83,8 +85,11 @@ export class PlatformRows {
     )
   }
 
+  /** Undefined if there is none, also for a text that no row can have as its id. */
   async byId(id: string): Promise<ResourceRow | undefined> {
-    return (await this.#read('WHERE r.id = $1', [id]))[0]
+    if (!POSSIBLE_ID.test(id)) return undefined
+    // The column may be an integer, which has fewer digits.
+    return (await this.#read('WHERE r.id = $1::bigint', [id]))[0]
   }
 
   /** The row of a name, or of an id. Throws unless there is exactly one; deleted rows count only if there is no other. */
@@ -97,7 +102,7 @@ export class PlatformRows {
     if (live.length > 1) throw ambiguous(operand, live)
     const found = live[0] ?? (from === 'all' ? named.at(-1) : undefined)
     if (found) return found
-    const byId = /^\d{1,18}$/.test(operand) ? await this.byId(operand) : undefined
+    const byId = await this.byId(operand)
     if (byId && (from === 'all' || byId.deletedAt === undefined)) return byId
     const where = team === undefined ? '' : ` in the team ${team}`
     throw new TenureError(
@@ -177,7 +182,7 @@ export class PlatformRows {
   /** The newest rows first. */
   async audit(id: string, limit: number): Promise<readonly AuditRecord[]> {
     const { rows } = await this.#database.query<AuditRecord>(
-      `SELECT action, details, ${milliseconds('"timestamp"')} AS timestamp
+      `SELECT id::text AS id, action, details, ${milliseconds('"timestamp"')} AS timestamp
        FROM audit_logs WHERE resource_type = $1 AND resource_id = $2 ORDER BY audit_logs.id DESC LIMIT $3`,
       [AUDITED_TABLE, id, limit],
     )

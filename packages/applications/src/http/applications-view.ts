@@ -1,0 +1,106 @@
+import type { View } from '@tenure/http'
+import { keyOf, type Stored } from '@tenure/kube'
+import { Deployment } from '@tenure/kube/kinds'
+import { getCondition, type Informer, type OperatorContext, parseTime } from '@tenure/runtime'
+import { z } from 'zod'
+import { Application, CONDITIONS, GROUP } from '../api/index.ts'
+import { applicationKey, childNames, MANAGED_SELECTOR } from '../controllers/application/children/index.ts'
+
+const schema = z.object({
+  id: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  phase: z.string(),
+  image: z.string(),
+  /** As the spec or the autoscaler wants them. */
+  replicas: z.int(),
+  readyReplicas: z.int(),
+  updatedReplicas: z.int(),
+  strategy: z.string(),
+  message: z.string(),
+  createdAt: z.int(),
+  conditions: z.array(
+    z.object({
+      type: z.string(),
+      status: z.string(),
+      reason: z.string(),
+      message: z.string(),
+      lastTransitionTime: z.string(),
+    }),
+  ),
+  resourceVersion: z.string(),
+})
+
+export type ApplicationRow = z.output<typeof schema>
+
+const resource = { group: GROUP, resource: Application.plural }
+
+/** The Applications of a namespace, or of all, from the caches of the controller. */
+export function applicationsView(
+  { informers }: Pick<OperatorContext, 'informers'>,
+  namespace: string | undefined,
+): View<ApplicationRow> {
+  const applications = informers.informer(Application, { namespace })
+  const deployments = informers.informer(Deployment, { ...MANAGED_SELECTOR, namespace })
+  return {
+    name: 'applications',
+    title: 'Applications',
+    schema,
+    resourceOf: () => resource,
+    *rows() {
+      for (const object of applications.cache.list()) yield rowOf(object, deploymentOf(object, deployments))
+    },
+    row(id) {
+      const object = applications.cache.getByKey(id)
+      return object && rowOf(object, deploymentOf(object, deployments))
+    },
+    subscribe(listener) {
+      const options = { replay: false }
+      const ends = [
+        applications.subscribe(({ object }) => listener(keyOf(object.metadata)), options),
+        deployments.subscribe(({ object }) => {
+          const id = applicationKey(object.metadata)
+          if (id !== undefined) listener(id)
+        }, options),
+      ]
+      return () => ends.forEach((end) => end())
+    },
+  }
+}
+
+function deploymentOf(
+  { metadata }: Stored<Application>,
+  { cache }: Informer<Deployment>,
+): Stored<Deployment> | undefined {
+  return cache.get({ name: childNames(metadata.name).workload, namespace: metadata.namespace })
+}
+
+function rowOf(
+  { metadata, spec, status = {} }: Stored<Application>,
+  live: Stored<Deployment> | undefined,
+): ApplicationRow {
+  const { conditions = [] } = status
+  const isCurrent = (live?.status?.observedGeneration ?? 0) >= (live?.metadata.generation ?? 0)
+  return {
+    id: keyOf(metadata),
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    phase: status.phase ?? 'Pending',
+    image: spec.image,
+    replicas: (spec.autoscaling && live?.spec?.replicas) ?? spec.replicas,
+    readyReplicas: status.readyReplicas ?? 0,
+    // Until the Deployment controller has seen a change, its count is of the earlier revision.
+    updatedReplicas: isCurrent ? (live?.status?.updatedReplicas ?? 0) : 0,
+    strategy: spec.strategy ?? 'RollingUpdate',
+    message: getCondition(conditions, CONDITIONS.ready)?.message ?? '',
+    createdAt: parseTime(metadata.creationTimestamp) ?? 0,
+    conditions: conditions.map(({ type, status: state, reason, message, lastTransitionTime }) => ({
+      type,
+      status: state,
+      reason,
+      message,
+      lastTransitionTime,
+    })),
+    resourceVersion: metadata.resourceVersion,
+  }
+}
