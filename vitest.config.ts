@@ -14,6 +14,7 @@ export default defineConfig({
             'test/operators/**/*.test.ts',
             'test/hostile/**/*.test.ts',
             'test/engines/**/*.test.ts',
+            'test/browser/**/*.test.ts',
             'test/gotemplate/recorded.test.ts',
           ],
           testTimeout: 20_000,

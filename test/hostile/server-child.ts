@@ -58,8 +58,13 @@ if (parts === 'all') {
     {
       operators: operators.map((operator) => ({
         operator,
-        // Requests store only in the attacked namespace.
-        settings: { ...defaultValues(operator.config), ...(operator.name === 'claims' && { namespace: 'hostile' }) },
+        settings: {
+          ...defaultValues(operator.config),
+          // Requests store only in the attacked namespace.
+          ...(operator.name === 'claims' && { namespace: 'hostile' }),
+          // Its server is never there: the routes must hold all the same.
+          ...(operator.name === 'databases' && { dbPassword: 'unused' }),
+        },
       })),
       transport: plane.transport,
       clock: systemClock,

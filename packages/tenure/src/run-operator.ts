@@ -1,5 +1,12 @@
-import { httpServer, httpServerSettings, type HttpSettings, ownServers } from '@tenure/http'
-import { configure, createLogger, createMetrics, type Operator, runOperators } from '@tenure/runtime'
+import { type DashboardSettings, httpServer, httpServerSettings, type HttpSettings, ownServers } from '@tenure/http'
+import {
+  configure,
+  createLogger,
+  createMetrics,
+  type Operator,
+  type OperatorServer,
+  runOperators,
+} from '@tenure/runtime'
 import {
   type Configuration,
   defineConfiguration,
@@ -29,12 +36,7 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
   await runOperators(
     {
       operators: [configure(operator, settings)],
-      servers: [
-        ...(isHttp(settings)
-          ? [httpServer({ ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` })]
-          : []),
-        ownServers(),
-      ],
+      servers: [...(await sharedServers(settings)), ownServers()],
       inCluster: standard.inCluster,
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
@@ -43,6 +45,26 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
     },
     signal,
   )
+}
+
+/** The server with the routes, views and dashboard of the operator, if its settings have one. */
+async function sharedServers(settings: Values<Table>): Promise<readonly OperatorServer[]> {
+  const options = isHttp(settings)
+    ? { ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` }
+    : hasDashboard(settings) && {
+        name: 'dashboard',
+        setting: 'DASHBOARD_ADDR',
+        address: settings.dashboardAddr,
+        // Operators on one machine each have one.
+        whenTaken: 'next' as const,
+      }
+  if (!options || options.address === '0') return []
+  const { dashboard, page } = await import('@tenure/dashboard')
+  return [httpServer({ ...options, page, extend: dashboard })]
+}
+
+function hasDashboard(settings: object): settings is DashboardSettings {
+  return 'dashboardAddr' in settings
 }
 
 function metricsPort({ enableMetrics = false, metricsPort: port }: StandardSettings): string | undefined {

@@ -1,3 +1,4 @@
+import { dashboard, page } from '@tenure/dashboard'
 import { httpConfig, httpServer, httpServerSettings, ownServers, type OwnServer } from '@tenure/http'
 import { asError, systemRandom } from '@tenure/kube'
 import { createLogger, createMetrics, defaultIdentity, runOperators } from '@tenure/runtime'
@@ -108,11 +109,14 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
         servers: [
           httpServer({
             ...httpServerSettings(settings),
+            page,
+            extend: dashboard,
             address: `${host}:${port ?? DEFAULT_PORT}`,
             whenTaken: port === undefined ? 'next' : 'fail',
             onListening: ({ url, instead }) => {
               if (instead !== undefined) say(`Port ${instead} is taken; using the next that is free.`)
               say(`HTTP API        ${url}`)
+              say(`Dashboard       ${url}/`)
             },
           }),
           ownServers({
