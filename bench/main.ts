@@ -1,14 +1,11 @@
 // npm run bench: measures Tenure and its peers with the same work in the same run: client and controllers against
 // controller-runtime on one cluster, the embedded control plane against kube-apiserver and etcd, the template engine
 // against Helm's.
-//
-//   --only <text>         only measurements whose name contains this text
-//   --rounds <n>          runs per side, of which the median counts (default 3); informer sync runs five times as often
-//   --kubeconfig <path>   use this cluster instead of starting one
 import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
 import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
+import { measureDashboard } from './dashboard/measure.ts'
 import { measureTemplates } from './gotemplate/measure.ts'
 import { measureLinearity } from './linearity/measure.ts'
 import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
@@ -20,6 +17,20 @@ import { isReached, table } from './rows.ts'
 import type { Row } from './rows.ts'
 import { medians, runProgram } from './run-program.ts'
 
+const HELP = `Measures Tenure and its peers with the same work in the same run.
+
+usage: npm run bench -- [options]
+
+  --only <text>         only measurements whose name contains this text: informer, queue, reconcile, control plane,
+                        operators: leases, operators: claims, operators: databases, linearity, gotemplate, dashboard, …
+  --rounds <n>          runs per side, of which the median counts (default 3); informer sync runs five times as often
+  --kubeconfig <path>   use this cluster instead of starting one
+`
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(HELP)
+  process.exit(0)
+}
 const flag = flags(process.argv.slice(2))
 const only = flag('only', '')
 const rounds = Number(flag('rounds', '3'))
@@ -41,7 +52,8 @@ const linearityRows = isAsked({ name: 'linearity' }) ? showLinearity() : []
 const templateRows = isAsked({ name: 'gotemplate' })
   ? show(await measureTemplates({ rounds, say }), "Helm's engine in Go")
   : []
-const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows, ...templateRows]
+const dashboardRows = isAsked({ name: 'dashboard' }) ? show(await measureDashboard(say), 'without it') : []
+const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows, ...templateRows, ...dashboardRows]
 const missed = all.filter((row) => !isReached(row))
 console.log(
   missed.length === 0 ? '\nAll targets were met.' : `\n${missed.length} of ${all.length} targets were missed.`,

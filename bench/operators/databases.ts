@@ -283,21 +283,30 @@ async function platformWrites(
   await operator.insert(WRITTEN_ROWS, 'written', 'nowhere', { replicas: 0 }, 'monitor_only')
   const plain = await withoutTriggers(operator)
   const both = await Promise.all(
-    [operator.address, plain].map((address) =>
-      Promise.all(Array.from({ length: WRITERS }, () => postgres.connect(address))),
-    ),
+    [operator.address, plain].map(async (address) => ({
+      ids: (await postgres.run(`SELECT id FROM resources WHERE name LIKE 'written-%' ORDER BY id`, address)).map(
+        ({ id }) => String(id),
+      ),
+      clients: await Promise.all(Array.from({ length: WRITERS }, () => postgres.connect(address))),
+    })),
   )
   const [ours, bare] = [[], []] as [number[], number[]]
   // Alternating, so that both meet the same disturbances.
   for (let round = 0; round < 4; round++) {
-    for (const [index, clients] of both.entries())
-      (index === 0 ? ours : bare).push(...(await writeFor(clients, WRITING_SECONDS / 4)))
+    for (const [index, platform] of both.entries())
+      (index === 0 ? ours : bare).push(...(await writeFor(platform, WRITING_SECONDS / 4)))
   }
-  await Promise.all(both.flat().map((client) => client.end()))
+  await Promise.all(both.flatMap(({ clients }) => clients).map((client) => client.end()))
   return { ours, bare }
 }
 
-async function writeFor(clients: readonly Platform[], seconds: number): Promise<readonly number[]> {
+interface Writers {
+  readonly ids: readonly string[]
+  readonly clients: readonly Platform[]
+}
+
+/** Updates rows by their ids, as a platform does. */
+async function writeFor({ clients, ids }: Writers, seconds: number): Promise<readonly number[]> {
   const latencies: number[] = []
   const began = performance.now()
   await Promise.all(
@@ -308,8 +317,8 @@ async function writeFor(clients: readonly Platform[], seconds: number): Promise<
         await pause(Math.max(due - (performance.now() - began), 0))
         const start = performance.now()
         await client.query(
-          `UPDATE resources SET config = config || jsonb_build_object('note', $1::text) WHERE name = $2`,
-          [`${start}`, `written-${1 + ((number * WRITERS + writer) % WRITTEN_ROWS)}`],
+          `UPDATE resources SET config = config || jsonb_build_object('note', $1::text) WHERE id = $2`,
+          [`${start}`, ids[(number * WRITERS + writer) % ids.length]],
         )
         latencies.push(performance.now() - start)
       }

@@ -56,11 +56,14 @@ const failure = (description: string) => ({
   schema: z.object({ error: z.string(), details: z.array(z.unknown()).optional() }),
 })
 
+const UNAVAILABLE = failure('PostgreSQL cannot be used now')
+
 const ACCEPTED = {
   202: { description: 'The row is written; `job` is the one that is under way already', schema: acceptedSchema },
   403: failure('The caller may not do this in the namespace of the database'),
   404: failure('There is no such database'),
   409: failure('The database is deleted, or the operator does not manage it'),
+  503: UNAVAILABLE,
 }
 
 export interface DatabaseRoutesOptions {
@@ -94,6 +97,7 @@ export function databaseRoutes(options: DatabaseRoutesOptions): readonly Route[]
         200: { description: 'The database', schema: detailsSchema },
         403: failure('The caller may not read databases in this namespace'),
         404: failure('There is no such database'),
+        503: UNAVAILABLE,
       },
       handle: async (caller) =>
         json(200, await withRow(options, 'get', caller, (rows, row) => detailsOf(options, rows, row))),
