@@ -5,7 +5,7 @@ import type { HttpResponse, StreamSink } from '../routes/response.ts'
 import { stream } from '../routes/response.ts'
 import { HttpError } from '../errors/http-error.ts'
 import type { Frame } from './ring.ts'
-import { Ring } from './ring.ts'
+import { frameOf, Ring } from './ring.ts'
 
 /** Selects the events of a reader. Readers with the same `key` share encoded bytes. */
 export interface SseFilter<T> {
@@ -212,8 +212,7 @@ export class SseHub<T> {
 }
 
 function encode<T>({ id, data, about }: SseEvent<T>): Frame<T> {
-  // Neither ids nor JSON contain line breaks, which would end the field.
-  return { id, about, bytes: Buffer.from(`id: ${id}\ndata: ${JSON.stringify(data)}\n\n`) }
+  return frameOf(id, data, about)
 }
 
 function batchOf<T>(frames: readonly Frame<T>[], filter: SseFilter<T>): Buffer {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Frame } from './ring.ts'
-import { Ring } from './ring.ts'
+import { frameOf, Ring } from './ring.ts'
 
-const frameOf = (id: number, length: number): Frame<undefined> => ({
+const emptyFrame = (id: number, length: number): Frame<undefined> => ({
   id: String(id),
   bytes: Buffer.alloc(length),
   about: undefined,
@@ -19,8 +19,8 @@ test('the ring keeps the longest tail within its bounds, with the right position
         const ring = new Ring<undefined>({ maxFrames, maxBytes })
         const all: Frame<undefined>[] = []
         for (const [id, length] of pushes) {
-          all.push(frameOf(id, length))
-          ring.push(all.at(-1) ?? frameOf(0, 0))
+          all.push(emptyFrame(id, length))
+          ring.push(all.at(-1) ?? emptyFrame(0, 0))
           const kept = ring.from(ring.start) ?? []
           expect(ring.end).toBe(all.length)
           expect(kept).toEqual(all.slice(ring.start))
@@ -38,4 +38,10 @@ test('the ring keeps the longest tail within its bounds, with the right position
     ),
     { numRuns: 100 },
   )
+})
+
+test('a kept frame keeps no memory besides its own bytes', () => {
+  const { bytes } = frameOf('7', { text: 'grün\n' }, undefined)
+  expect(String(bytes)).toBe('id: 7\ndata: {"text":"grün\\n"}\n\n')
+  expect(bytes.buffer.byteLength).toBe(bytes.length)
 })

@@ -6,6 +6,18 @@ export interface Frame<T> {
   readonly about: T
 }
 
+/**
+ * The frame of an event. Its bytes have memory of their own: a small buffer from Node's pool keeps 64 KiB alive for as long
+ * as it is kept itself, and a ring keeps thousands.
+ */
+export function frameOf<T>(id: string, data: unknown, about: T): Frame<T> {
+  // Neither ids nor JSON contain line breaks, which would end the field.
+  const text = `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return { id, about, bytes }
+}
+
 export interface RingOptions {
   readonly maxFrames: number
   readonly maxBytes: number
