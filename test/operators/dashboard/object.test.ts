@@ -14,7 +14,7 @@ interface Shown {
   readonly why?: string
 }
 
-onEveryFloor('One object with its surroundings', (floor) => {
+onEveryFloor('One object with its owners and children', (floor) => {
   let namespace: string
 
   beforeAll(async () => {
