@@ -4,6 +4,8 @@ import { ConfigMap, inParallel } from '../programs/cluster.ts'
 
 const CREATES_AT_ONCE = 16
 const PREFIX = 'claim-controller.io'
+/** Of all bare members. */
+const LABELS = { bench: 'bare' }
 
 export interface BareMembersOptions {
   readonly namespace: string
@@ -14,7 +16,7 @@ export interface BareMembersOptions {
   readonly like?: Stored<ConfigMap>
 }
 
-/** ConfigMaps with the content of a claim in the pool, which no controller watches: for hand-outs without an operator. */
+/** ConfigMaps with the content of a claim in the pool, which no controller owns: for hand-outs without an operator. */
 export class BareMembers {
   readonly #client: Client
   readonly #members: readonly Stored<ConfigMap>[]
@@ -31,14 +33,18 @@ export class BareMembers {
     await inParallel(count, CREATES_AT_ONCE, async (index) => {
       const name = `${prefix}-${index}`
       const annotations = metadata.annotations ?? {}
-      members[index] = await client.create(ConfigMap, { metadata: { name, namespace, annotations }, data })
+      members[index] = await client.create(ConfigMap, {
+        metadata: { name, namespace, annotations, labels: LABELS },
+        data,
+      })
     })
     return new BareMembers(client, members)
   }
 
-  /** The write of a hand-out: conditional, with the same annotations. */
-  async handOut(index: number): Promise<void> {
-    const member = this.#members[index]
+  /** The write of a hand-out: conditional, with the same annotations. The newest state is that of `view`, if it has one. */
+  async handOut(index: number, view?: BareView): Promise<void> {
+    const created = this.#members[index]
+    const member = created && (view?.get(created.metadata.name) ?? created)
     if (!member) throw new Error(`There is no bare member ${index}`)
     const { uid, resourceVersion } = member.metadata
     const now = new Date().toISOString()
@@ -60,6 +66,33 @@ export class BareMembers {
     await inParallel(this.#members.length, concurrency, (index) => this.handOut(index))
     return performance.now() - began
   }
+}
+
+/** The newest state of each bare member, by name. */
+export type BareView = ReadonlyMap<string, Stored<ConfigMap>>
+
+/** Keeps the state of all bare members by a watch, until `signal` aborts: without it no program knows which are ready. */
+export async function watchBareMembers(client: Client, namespace: string, signal: AbortSignal): Promise<BareView> {
+  const view = new Map<string, Stored<ConfigMap>>()
+  const labelSelector = Object.entries(LABELS)
+    .map(([key, value]) => `${key}=${value}`)
+    .join()
+  const open = Promise.withResolvers<void>()
+  const follow = async (): Promise<void> => {
+    const watch = client.watch(ConfigMap, { namespace, labelSelector, signal, onOpen: () => open.resolve() })
+    for await (const events of watch) {
+      for (const event of events) {
+        if (event.type === 'DELETED') view.delete(event.object.metadata.name)
+        else if (event.type !== 'BOOKMARK') view.set(event.object.metadata.name, event.object)
+      }
+    }
+  }
+  follow().catch((error: unknown) => {
+    if (!signal.aborted) console.error('The watch of the bare members has ended', error)
+    open.reject(error)
+  })
+  await open.promise
+  return view
 }
 
 /** The first claim of a namespace. */

@@ -1,20 +1,22 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Client } from '@tenure/kube'
-import { BareMembers } from './bare-members.ts'
+import { BareMembers, watchBareMembers } from './bare-members.ts'
 
 export interface BareServer {
   close(): void
 }
 
 /**
- * The least that any program needs to hand out claims over HTTP: for each `POST /claim` one conditional write and a
- * response of the same size. `POST /members?prefix=…&count=…` creates the members that it hands out.
+ * The least that any program needs to hand out claims over HTTP: a watch that shows the newest state of the members, and
+ * for each `POST /claim` one conditional write and a response of the same size. `POST /members?prefix=…&count=…` creates the members that it hands out.
  */
 export async function serveBareMembers(
   client: Client,
   { namespace, port }: { readonly namespace: string; readonly port: number },
 ): Promise<BareServer> {
+  const stop = new AbortController()
+  const view = await watchBareMembers(client, namespace, stop.signal)
   let members: BareMembers | undefined
   let next = 0
   const answer = async ({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -26,7 +28,7 @@ export async function serveBareMembers(
     }
     if (pathname !== '/claim' || !members) return void response.end()
     const index = next++
-    await members.handOut(index)
+    await members.handOut(index, view)
     response.writeHead(201, { 'content-type': 'application/json' }).end(responseBody(`bare-${index}`, namespace))
   }
   const server = createServer((request, response) => {
@@ -37,6 +39,7 @@ export async function serveBareMembers(
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     close: () => {
+      stop.abort()
       server.close()
       server.closeAllConnections()
     },
