@@ -145,6 +145,24 @@ describe.skipIf(!hasChromium)('the dashboard in Chromium', { timeout: 180_000 },
     expect(errors).toEqual([])
   })
 
+  test('each operator shows its leader, its queues, and how old their last watch event is', async () => {
+    await newApplication('watched')
+    const { errors, page } = await open('#/controllers')
+    for (const [operator, queue] of [
+      ['applications', 'application-controller'],
+      ['claims', 'pool'],
+      ['databases', 'database'],
+      ['lease-controllers', 'leases configmaps/v1'],
+    ] as const) {
+      const section = page.locator('section', { has: page.getByRole('heading', { name: operator, exact: true }) })
+      await section.getByText('leads here').waitFor()
+      const row = section.getByRole('row', { name: queue })
+      await row.locator('[data-label="Last event"]', { hasText: /\d+ ?(ms|s|m)/ }).waitFor()
+    }
+    expect(await page.getByText('no queue').count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
   test('the keyboard reaches everything', async () => {
     await newApplication('keys')
     const { page } = await open('#/')

@@ -82,7 +82,12 @@ export class Tenure {
     const options = ['--data', this.data, '--port', String(this.port), '--kubernetes-port', '0', '--api-addr', '0']
     const command = ['scripts/launch.mjs', 'packages/tenure/src/main.ts', 'start', ...options, ...this.#args]
     this.#output = ''
-    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, command, {
+      cwd: ROOT,
+      // The pictures in docs show this name.
+      env: { POD_NAME: 'tenure-0', ...process.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
     this.#child = child

@@ -33,6 +33,7 @@ export const claims = defineOperator({
         ...templates.map((template) => ({ stage: 'work' as const, create: () => template })),
         { stage: 'lead', create: (leader) => parts.filler(leader) },
       ],
+      queues: () => [{ name: 'pool', informers: [parts.view.informer] }, { name: 'abandoned-claims' }],
       routes,
       views: parts.views,
       servers: [

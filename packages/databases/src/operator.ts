@@ -45,6 +45,7 @@ export const databases = defineOperator({
           onRowChange: (id) => rows.changed(id),
         }),
       ],
+      queues: () => [{ name: 'database', informers: view.informers }],
       routes: databaseRoutes({ database, namespacePrefix }),
       views: [databasesView(rows, namespacePrefix)],
       servers: settings.enableHealthCheck

@@ -19,6 +19,7 @@ import {
   defaultLeaseControllers,
 } from './controllers/lease-controller/defaults.ts'
 import { KindControllers } from './controllers/lease-controller/kind-controllers.ts'
+import { DEFAULTS_QUEUE, HELD_JOBS_QUEUE } from './api/queue-names.ts'
 import { leaseRoutes } from './http/routes.ts'
 import { leaseControllersView } from './http/views/lease-controllers-view.ts'
 import { leasesView } from './http/views/leases-view.ts'
@@ -84,6 +85,7 @@ export function leaseControllersParts(
         : []),
     ],
     webhooks: settings.leaseAdmission ? [leaseAnnotationsWebhook({ families })] : [],
+    queues: () => [{ name: DEFAULTS_QUEUE }, { name: HELD_JOBS_QUEUE }, ...caches.queues()],
     routes: leaseRoutes(context, families),
     views: [leasesView(caches, families), leaseControllersView(context, defaultMode)],
   }

@@ -80,6 +80,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   readonly #onProgress = new Set<() => void>()
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
+  #lastEventAt: number | undefined
   #health: InformerHealth = { state: 'starting' }
 
   constructor(options: InformerOptions<T>) {
@@ -138,6 +139,10 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
     return this.#live.lastSyncResourceVersion
   }
 
+  get lastEventAt(): number | undefined {
+    return this.#lastEventAt
+  }
+
   /** Number of own writes that the watch has not confirmed yet. */
   get unconfirmedWrites(): number {
     return this.#live.unconfirmed
@@ -186,6 +191,7 @@ export class WatchingInformer<T extends KubeObject> implements Informer<T>, Writ
   }
 
   #progressed(): void {
+    this.#lastEventAt = this.#clock.now()
     for (const handler of this.#onProgress) {
       try {
         handler()

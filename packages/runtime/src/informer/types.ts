@@ -48,6 +48,8 @@ export interface Informer<T extends KubeObject> {
    * the first list.
    */
   readonly lastSyncResourceVersion: string | undefined
+  /** Milliseconds since 1970 of the last list, change or bookmark from the server. Undefined before the first list. */
+  readonly lastEventAt: number | undefined
   /** Resolves when the initial state is in the cache; rejects only if `signal` aborts. */
   whenSynced(signal?: AbortSignal): Promise<void>
   /**

@@ -6,7 +6,7 @@ import { installDefinitions } from '../definitions/index.ts'
 import { fenced, LeaderElector } from '../election/index.ts'
 import { EventRecorder } from '../events/index.ts'
 import type { Informer, SharedInformers } from '../informer/index.ts'
-import type { ConfiguredOperator, Operator, OperatorParts } from '../operator/index.ts'
+import type { ConfiguredOperator, Operator, OperatorParts, OperatorQueue } from '../operator/index.ts'
 import type { Component, ComponentDefinition, ManagerContext, OperatorContext, Stage } from './component.ts'
 import type { RunningOperator, RunOperatorsOptions } from './options.ts'
 import { StartedComponents } from './stages.ts'
@@ -35,6 +35,7 @@ export class OperatorRunner implements RunningOperator {
   readonly #standing = Promise.withResolvers<boolean>()
   /** A client whose writes pass only while this process leads. */
   readonly #leaderApi: Client
+  #declared: ReadonlyMap<string, readonly Informer<KubeObject>[]> | undefined
 
   constructor(
     { operator, settings }: ConfiguredOperator,
@@ -76,9 +77,12 @@ export class OperatorRunner implements RunningOperator {
 
   /** The informers of its controllers. They run on every replica, so that a new leader starts with full caches. */
   get caches(): readonly Informer<KubeObject>[] {
-    const { controllers = [] } = this.parts
-    const kinds = controllers.map((definition) => new DeclaredKinds(definition, this.#informers))
-    return kinds.flatMap(({ sources }) => sources.map(({ informer }) => informer))
+    return [...this.#informersByController().values()].flat()
+  }
+
+  get queues(): readonly OperatorQueue[] {
+    const own = [...this.#informersByController()].map(([name, informers]) => ({ name, informers }))
+    return [...own, ...(this.parts.queues?.() ?? [])]
   }
 
   components(stage: Stage, context: OperatorContext = this.context): readonly Component[] {
@@ -131,6 +135,17 @@ export class OperatorRunner implements RunningOperator {
 
   async closeRecorder(grace: number): Promise<void> {
     await this.#recorder.close(grace)
+  }
+
+  #informersByController(): ReadonlyMap<string, readonly Informer<KubeObject>[]> {
+    const { controllers = [] } = this.parts
+    this.#declared ??= new Map(
+      controllers.map((definition) => {
+        const { sources } = new DeclaredKinds(definition, this.#informers)
+        return [definition.name, sources.map(({ informer }) => informer)]
+      }),
+    )
+    return this.#declared
   }
 
   #definitions(): readonly ComponentDefinition[] {

@@ -2,7 +2,7 @@ import type { Clock, ConnectionConfig, Random, Transport } from '@tenure/kube'
 import type { StepHook } from '../actions/index.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { ConfiguredOperator, Operator, OperatorParts } from '../operator/index.ts'
+import type { ConfiguredOperator, Operator, OperatorParts, OperatorQueue } from '../operator/index.ts'
 import type { Tracer } from '../tracing/tracing.ts'
 import type { Component, ManagerContext, OperatorContext } from './component.ts'
 
@@ -25,6 +25,8 @@ export interface RunningOperator {
   readonly operator: Operator
   readonly context: OperatorContext
   readonly parts: OperatorParts
+  /** The queues of its controllers and components. */
+  readonly queues: readonly OperatorQueue[]
 }
 
 /**

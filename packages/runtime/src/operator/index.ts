@@ -6,4 +6,5 @@ export {
   type OperatorDefinition,
   type OperatorNames,
   type OperatorParts,
+  type OperatorQueue,
 } from './operator.ts'

@@ -1,6 +1,8 @@
+import type { KubeObject } from '@tenure/kube'
 import type { CustomResourceDefinition } from '@tenure/kube/kinds'
 import type { Table, Values } from '../configuration/index.ts'
 import type { ControllerDefinition } from '../controller/index.ts'
+import type { Informer } from '../informer/types.ts'
 import type { ComponentDefinition, OperatorContext } from '../manager/component.ts'
 import type { OperatorRbac } from '../rbac/index.ts'
 import type { Webhook } from '../webhooks/index.ts'
@@ -12,6 +14,15 @@ export interface OperatorParts {
   /** Started and stopped with the operator. */
   readonly components?: readonly ComponentDefinition[]
   readonly webhooks?: readonly Webhook[]
+  /** Work of its components, which reports and the dashboard show as this operator's. */
+  readonly queues?: () => readonly OperatorQueue[]
+}
+
+/** A `QueueWorker` of an operator, by its name. */
+export interface OperatorQueue {
+  readonly name: string
+  /** The informers whose events fill it. Default: none. */
+  readonly informers?: readonly Pick<Informer<KubeObject>, 'lastEventAt'>[]
 }
 
 /** Names of the operator in a cluster. */

@@ -125,7 +125,7 @@ export interface PageRows {
     readonly retries: number
     readonly reconciles: number
     readonly errors: number
-    readonly lastEventSeconds?: number
+    readonly lastEventAt?: number
     readonly durationSeconds: ShownHistogram
   }
 }

@@ -3,7 +3,7 @@ import type { RowOf } from '../data/rows.ts'
 import { number } from '../parts/filter-bar.tsx'
 import { Histogram } from '../parts/histogram.tsx'
 import { Section } from '../parts/panel.tsx'
-import { useServices, useTable } from '../parts/services.ts'
+import { useTable } from '../parts/services.ts'
 import { StateCard, tableProblem } from '../parts/states.tsx'
 import { Age } from '../parts/time.tsx'
 import { ViewHead } from '../parts/view-head.tsx'
@@ -30,16 +30,6 @@ export function ControllersView(): JSX.Element {
   )
 }
 
-/** When each row was seen first: it holds an age, which grows while the row stays the same. */
-const seenAt = new WeakMap<Row, number>()
-
-function lastEventAt(row: Row, now: number): number | undefined {
-  if (row.lastEventSeconds === undefined) return undefined
-  const seen = seenAt.get(row) ?? now
-  seenAt.set(row, seen)
-  return seen - row.lastEventSeconds * 1_000
-}
-
 /** Work that belongs to no single operator comes last. */
 function byOperator(a: Row, b: Row): number {
   if ((a.operator === '') !== (b.operator === '')) return a.operator === '' ? 1 : -1
@@ -52,7 +42,6 @@ interface OperatorSectionProps {
 }
 
 function OperatorSection({ operator, controllers }: OperatorSectionProps): JSX.Element {
-  const { clock } = useServices()
   const leader = controllers.find((row) => row.leader !== undefined)?.leader
   const isLeader = controllers.some((row) => row.isLeader)
   return (
@@ -107,7 +96,7 @@ function OperatorSection({ operator, controllers }: OperatorSectionProps): JSX.E
                   <Amount value={row.errors} warnFrom={1} />
                 </td>
                 <td class="numeric" data-label="Last event">
-                  <Age at={lastEventAt(row, clock.now())} />
+                  <Age at={row.lastEventAt} />
                 </td>
                 <td data-label="Duration">
                   <Histogram histogram={row.durationSeconds} what={`Reconcile duration of ${row.name}`} />

@@ -17,8 +17,8 @@ process_cpu_seconds_total 7
 
 test('a row has the queue of a controller and the leader of its operator', () => {
   const rows = controllerRows(samplesOf(text, isControllerMetric), [
-    { name: 'applications', isLeader: true, leader: 'me', controllers: ['application'] },
-    { name: 'databases', isLeader: false, leader: undefined, controllers: [] },
+    { name: 'applications', isLeader: true, leader: 'me', queues: [{ name: 'application', lastEventAt: 5 }] },
+    { name: 'databases', isLeader: false, leader: undefined, queues: [] },
   ])
   expect([...rows.values()]).toEqual([
     {
@@ -31,6 +31,7 @@ test('a row has the queue of a controller and the leader of its operator', () =>
       retries: 2,
       reconciles: 5,
       errors: 1,
+      lastEventAt: 5,
       durationSeconds: { le: [0.1], counts: [4, 5], sum: 1.5, count: 5 },
     },
     expect.objectContaining({ id: 'databases/', name: '', operator: 'databases', isLeader: false, depth: 0 }),

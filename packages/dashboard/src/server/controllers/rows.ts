@@ -21,7 +21,8 @@ export interface ControllerRow {
   readonly retries: number
   readonly reconciles: number
   readonly errors: number
-  readonly lastEventSeconds?: number | undefined
+  /** Milliseconds since 1970 of the last watch event. */
+  readonly lastEventAt?: number | undefined
   readonly durationSeconds: DurationHistogram
 }
 
@@ -30,7 +31,7 @@ export interface OperatorFacts {
   readonly name: string
   readonly isLeader: boolean
   readonly leader: string | undefined
-  readonly controllers: readonly string[]
+  readonly queues: readonly { readonly name: string; readonly lastEventAt: number | undefined }[]
 }
 
 const DURATION = 'workqueue_work_duration_seconds'
@@ -59,24 +60,27 @@ export function controllerRows(
     else queues.set(name, [sample])
   }
   const rows = new Map<string, ControllerRow>()
-  const add = (name: string, own: readonly Sample[], operator: OperatorFacts | undefined): void => {
-    const row = rowOf(name, own, operator)
+  const add = (name: string, own: readonly Sample[], operator?: OperatorFacts, lastEventAt?: number): void => {
+    const row = rowOf(name, own, { operator, lastEventAt })
     rows.set(row.id, row)
   }
   const known = new Set<string>()
   for (const operator of operators) {
-    const owned = [...queues].filter(([name]) => operator.controllers.includes(name))
-    for (const [name, own] of owned) {
+    for (const { name, lastEventAt } of operator.queues) {
       known.add(name)
-      add(name, own, operator)
+      add(name, queues.get(name) ?? [], operator, lastEventAt)
     }
-    if (owned.length === 0) add('', [], operator)
+    if (operator.queues.length === 0) add('', [], operator)
   }
-  for (const [name, own] of queues) if (!known.has(name)) add(name, own, undefined)
+  for (const [name, own] of queues) if (!known.has(name)) add(name, own)
   return rows
 }
 
-function rowOf(name: string, samples: readonly Sample[], operator: OperatorFacts | undefined): ControllerRow {
+function rowOf(
+  name: string,
+  samples: readonly Sample[],
+  { lastEventAt, operator }: { readonly operator: OperatorFacts | undefined; readonly lastEventAt: number | undefined },
+): ControllerRow {
   const sumOf = (metric: string): number =>
     samples.reduce((sum, sample) => sum + (sample.name === metric ? sample.value : 0), 0)
   const durationSeconds = histogramOf(samples)
@@ -90,6 +94,7 @@ function rowOf(name: string, samples: readonly Sample[], operator: OperatorFacts
     retries: sumOf('workqueue_retries_total'),
     reconciles: durationSeconds.count,
     errors: sumOf('controller_runtime_reconcile_errors_total'),
+    ...(lastEventAt !== undefined && { lastEventAt }),
     durationSeconds,
   }
 }

@@ -18,7 +18,7 @@ const schema = z.object({
   retries: z.number(),
   reconciles: z.number(),
   errors: z.number(),
-  lastEventSeconds: z.number().optional(),
+  lastEventAt: z.int().optional(),
   durationSeconds: z.object({
     le: z.array(z.number()),
     counts: z.array(z.number()),
@@ -69,15 +69,20 @@ export function controllersView(
   }
 }
 
-async function factsOf({ context, operator, parts }: RunningOperator): Promise<OperatorFacts> {
+async function factsOf({ context, operator, queues }: RunningOperator): Promise<OperatorFacts> {
   const { api, identity, isLeader } = context
   const leads = isLeader()
   return {
     name: operator.name,
     isLeader: leads,
     leader: leads ? identity.process : identity.lease && (await holderOf(api, identity.lease)),
-    controllers: (parts.controllers ?? []).map(({ name }) => name),
+    queues: queues.map(({ informers = [], name }) => ({ name, lastEventAt: latest(informers) })),
   }
+}
+
+function latest(informers: readonly { readonly lastEventAt: number | undefined }[]): number | undefined {
+  const times = informers.flatMap(({ lastEventAt = [] }) => lastEventAt)
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
 /** Undefined if the Lease cannot be read: the view shows what is known. */

@@ -10,6 +10,7 @@ import {
 import { CustomResourceDefinition } from '@tenure/kube/kinds'
 import { type Component, type OperatorContext, QueueWorker } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerSpec } from '../../api/lease-controller.ts'
+import { DEFAULTS_QUEUE } from '../../api/queue-names.ts'
 
 /** Marks a default LeaseController: one of the user takes precedence. */
 const DEFAULT_LABEL = `${LEASE_CONTROLLER_GROUP}/default`
@@ -49,7 +50,7 @@ export function isDefault({ metadata }: KubeObject): boolean {
 export function createDefaults(context: OperatorContext, defaults: readonly DefaultLeaseController[]): Component {
   const { clock, log, metrics } = context
   const worker = new QueueWorker({
-    name: 'default lease controllers',
+    name: DEFAULTS_QUEUE,
     clock,
     log,
     metrics,

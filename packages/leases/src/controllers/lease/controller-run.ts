@@ -21,6 +21,7 @@ import {
 import { EVENT_REASONS } from '../../api/reasons.ts'
 import type { LeaseSettings } from '../../api/types.ts'
 import type { LeaseMetrics } from '../../metrics.ts'
+import { queueNames } from '../../api/queue-names.ts'
 import { Cleanup } from './cleanup/cleanup.ts'
 import { findEarlierJobs } from './cleanup/earlier-jobs.ts'
 import { HeldJobs } from './cleanup/held-jobs.ts'
@@ -67,7 +68,7 @@ export class LeaseControllerRun {
 
   constructor({ context, kind, settings, metrics, concurrency }: LeaseControllerRunOptions) {
     const { api, clock, random } = context
-    const name = `leases ${kindKey(kind)}`
+    const { controller: name, warnings } = queueNames(kind)
     const log = context.log.child({ kind: kindKey(kind) })
     // Not the operator's informers: these end with this run, and `problem` reports a kind that is not served.
     this.#informers = new SharedInformers({ api, clock, random, log: context.log, metrics: context.metrics })
@@ -96,7 +97,7 @@ export class LeaseControllerRun {
     }
     const { cache } = this.#informer
     this.#warnings = new ExpiryWarnings({
-      name: `expiry warnings ${kindKey(kind)}`,
+      name: warnings,
       context: this.#context,
       cache,
       isBusy,

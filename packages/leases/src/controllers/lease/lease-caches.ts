@@ -1,6 +1,7 @@
 import type { PartialObjectMetadata } from '@tenure/kube'
-import type { Informer } from '@tenure/runtime'
+import type { Informer, OperatorQueue } from '@tenure/runtime'
 import { resourceName } from '../../changes/lease-target.ts'
+import { queueNames } from '../../api/queue-names.ts'
 
 /** Objects of one kind, as metadata. */
 export type LeaseCache = Informer<PartialObjectMetadata>
@@ -20,6 +21,14 @@ export class LeaseCaches {
 
   values(): Iterable<LeaseCache> {
     return this.#caches.values()
+  }
+
+  /** The queues of the controllers that run. */
+  queues(): readonly OperatorQueue[] {
+    return [...this.#caches.values()].flatMap((cache) => {
+      const { controller, warnings } = queueNames(cache.kind)
+      return [{ name: controller, informers: [cache] }, { name: warnings }]
+    })
   }
 
   /** Adds the cache of a controller that starts. Returns a function that removes it. */

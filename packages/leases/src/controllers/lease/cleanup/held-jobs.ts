@@ -10,6 +10,7 @@ import {
 import { Job } from '@tenure/kube/kinds'
 import { type Cache, QueueWorker } from '@tenure/runtime'
 import { JOB_LABELS } from '../../../api/labels.ts'
+import { HELD_JOBS_QUEUE } from '../../../api/queue-names.ts'
 import type { Leased, LeaseContext } from '../context.ts'
 import { type HeldJob, isNeeded } from './job-source.ts'
 
@@ -47,7 +48,7 @@ export class HeldJobs {
     this.#context = context
     this.#cache = cache
     this.#worker = new QueueWorker({
-      name: 'held cleanup jobs',
+      name: HELD_JOBS_QUEUE,
       clock: context.clock,
       log: context.log,
       concurrency: CONCURRENCY,
