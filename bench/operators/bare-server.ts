@@ -1,15 +1,21 @@
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fastify } from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Client } from '@tenure/kube'
+import { z } from 'zod'
 import { BareMembers, watchBareMembers } from './bare-members.ts'
 
 export interface BareServer {
-  close(): void
+  close(): Promise<void>
 }
 
+const claimBody = z.object({ ttl: z.string().optional(), pool: z.string().optional() }).nullish()
+const membersQuery = z.object({ prefix: z.string(), count: z.coerce.number().int() })
+
 /**
- * The least that any program needs to hand out claims over HTTP: a watch that shows the newest state of the members, and
- * for each `POST /claim` one conditional write and a response of the same size. `POST /members?prefix=…&count=…` creates the members that it hands out.
+ * The least that a program needs to hand out claims over HTTP, with the HTTP server that operators use: a watch that shows
+ * the newest state of the members, and for each `POST /claim` a validated request, one conditional write, and a response
+ * of the same size. It has no time-outs, metrics, limits, reservations or readiness. `POST /members?prefix=…&count=…`
+ * creates the members that it hands out.
  */
 export async function serveBareMembers(
   client: Client,
@@ -19,29 +25,26 @@ export async function serveBareMembers(
   const view = await watchBareMembers(client, namespace, stop.signal)
   let members: BareMembers | undefined
   let next = 0
-  const answer = async ({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { pathname, searchParams } = new URL(url, 'http://localhost')
-    if (pathname === '/members') {
-      const prefix = searchParams.get('prefix') ?? ''
-      members = await BareMembers.create(client, { namespace, prefix, count: Number(searchParams.get('count')) })
-      next = 0
-    }
-    if (pathname !== '/claim' || !members) return void response.end()
-    const index = next++
-    await members.handOut(index, view)
-    response.writeHead(201, { 'content-type': 'application/json' }).end(responseBody(`bare-${index}`, namespace))
-  }
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
-    })
+  const app = fastify().withTypeProvider<ZodTypeProvider>()
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.get('/', () => 'ready')
+  app.post('/members', { schema: { querystring: membersQuery } }, async ({ query }) => {
+    members = await BareMembers.create(client, { namespace, ...query })
+    next = 0
+    return {}
   })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  app.post('/claim', { schema: { body: claimBody } }, async (_request, reply) => {
+    const index = next++
+    await members?.handOut(index, view)
+    return reply.code(201).send(responseBody(`bare-${index}`, namespace))
+  })
+  await app.listen({ port, host: '127.0.0.1' })
   return {
-    close: () => {
+    close: async () => {
       stop.abort()
-      server.close()
-      server.closeAllConnections()
+      app.server.closeAllConnections()
+      await app.close()
     },
   }
 }
@@ -52,8 +55,8 @@ export async function prepareBareMembers(port: number, prefix: string, count: nu
   if (!ok) throw new Error('The members could not be created')
 }
 
-function responseBody(id: string, namespace: string): string {
-  return JSON.stringify({
+function responseBody(id: string, namespace: string): object {
+  return {
     data: { host: `${id}.${namespace}` },
     expiresAt: new Date().toISOString(),
     id,
@@ -63,5 +66,5 @@ function responseBody(id: string, namespace: string): string {
     renewMethod: 'POST',
     renewPath: `/renew/${id}`,
     status: 'ok',
-  })
+  }
 }

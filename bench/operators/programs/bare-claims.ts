@@ -7,6 +7,5 @@ const flag = flags(process.argv.slice(2))
 const { client, transport } = await connect(process.env['KUBECONFIG'] ?? '')
 const server = await serveBareMembers(client, { namespace: flag('namespace'), port: Number(flag('port')) })
 process.once('SIGTERM', () => {
-  server.close()
-  void transport.close()
+  void server.close().then(() => transport.close())
 })

@@ -71,7 +71,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const ms = await members.handOutAll(Number(concurrency))
   process.stdout.write(`${JSON.stringify({ ms })}\n`)
 }
-bareServer.close()
+await bareServer.close()
 end.abort()
 await ended
 await plane.stop()
