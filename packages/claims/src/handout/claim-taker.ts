@@ -40,6 +40,8 @@ export interface TakeRequest {
   readonly ttl: number | undefined
   readonly values: JsonObject | undefined
   readonly idempotencyKey: string | undefined
+  /** The authenticated user: keys of different users are different. Default: all callers share their keys. */
+  readonly user?: string | undefined
   /** Identifies the caller, for its share: the user, or the address. */
   readonly caller: string
   /** Aborts when the caller has disconnected. */
@@ -94,11 +96,14 @@ export class ClaimTaker {
     if (problem !== undefined) {
       throw new ClaimFailure('TENURE_CLAIM_INVALID_REQUEST', 400, `invalid request body: ${problem}`)
     }
-    const { idempotencyKey, ttl, values } = request
+    const { idempotencyKey, ttl, user, values } = request
     if (idempotencyKey === undefined) {
       return await abandoned.during(request.signal, (left) => this.#takeUnkeyed(request, pool, left))
     }
-    const key = keyedRequest(idempotencyKey, JSON.stringify([pool.name, ttl, values]))
+    const key = keyedRequest(
+      user === undefined ? idempotencyKey : JSON.stringify([user, idempotencyKey]),
+      JSON.stringify([pool.name, ttl, values]),
+    )
     return await this.#idempotent.share(key, request.signal, (signal) =>
       abandoned.during(signal, (left) => this.#takeKeyed(request, pool, { key, left })),
     )

@@ -52,6 +52,15 @@ describe('a call with a key', () => {
     expect(fixture.takeWrites().filter((write) => write.endsWith(first.id))).toEqual([`PATCH claim-${first.id}`])
   })
 
+  test('the key of one user never gives the claim of another', async () => {
+    await setup({ count: 2 })
+    const [leader, follower] = [await fixture.replica(), await fixture.replica({ leads: false, seed: 9 })]
+    const adas = await fixture.take(leader, { idempotencyKey: 'k', user: 'ada' })
+    const eves = await fixture.take(follower, { idempotencyKey: 'k', user: 'eve' })
+    expect(eves.id).not.toBe(adas.id)
+    expect((await fixture.take(follower, { idempotencyKey: 'k', user: 'ada' })).id).toBe(adas.id)
+  })
+
   test.each([
     ['another TTL', { ttl: MINUTE }],
     ['other values', { values: { user: 'eve' } }],

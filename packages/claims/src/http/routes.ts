@@ -63,7 +63,8 @@ function changingRoutes({ namespace, service }: ClaimRoutesOptions): readonly Ro
         const { pool: name = DEFAULT_POOL, ttl, values } = readClaimBody(body)
         const idempotencyKey = readIdempotencyKey(headers['idempotency-key'])
         const caller = user?.name ?? remoteAddress
-        const handedOut = await service.take({ pool: name, ttl, values, idempotencyKey, caller, signal })
+        const request = { pool: name, ttl, values, idempotencyKey, user: user?.name, caller, signal }
+        const handedOut = await service.take(request)
         // A caller that left in this moment gets no answer. With a key, its next call asks for the same claim.
         if (signal.aborted && idempotencyKey === undefined) await service.release(handedOut.id)
         return json(201, takenBody(handedOut))

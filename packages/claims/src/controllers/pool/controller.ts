@@ -123,6 +123,8 @@ class PoolFiller {
   /** Members whose removal is under way. */
   readonly #removing = new Set<string>()
   #demand: DemandHistory = NO_DEMAND
+  /** Since members failed, until one is ready: also of another template, which may be the repair. */
+  #isFailing = false
 
   constructor(leader: OperatorContext, options: PoolControllerOptions, pool: Pool) {
     this.#leader = leader
@@ -212,11 +214,13 @@ class PoolFiller {
     const { name } = this.#pool
     const before = this.#history.revision === history.revision ? this.#history.failures : 0
     if (history.failures > before) {
+      this.#isFailing = true
       const failing = claims.find((claim) => claim.isIdle && claim.message === history.lastFailure)
       const message = `Members of the pool ${name} fail: ${history.lastFailure}`
       log.warn('pool members fail', { pool: name, failures: history.failures, reason: history.lastFailure })
       if (failing) recorder.record(failing.object, { type: 'Warning', reason: REASONS.poolFailing, message })
-    } else if (history.failures === 0 && before > 0) {
+    } else if (this.#isFailing && history.failures === 0 && history.isProven) {
+      this.#isFailing = false
       log.info('pool recovered', { pool: name })
       const ready = claims.find((claim) => claim.isIdle && claim.status === 'ready')
       const message = `Members of the pool ${name} become ready again`

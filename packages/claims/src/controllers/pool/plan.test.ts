@@ -31,7 +31,7 @@ function member(id: string, changes: Partial<Claim> = {}): Claim {
   }
 }
 
-const PROVEN: PoolHistory = { ...newHistory(REVISION), isProven: true }
+const PROVEN: PoolHistory = { ...newHistory(REVISION), isNew: false, isProven: true }
 
 function plan(
   claims: readonly Claim[],
@@ -127,6 +127,15 @@ describe('planPool', () => {
     expect(plan([member('a', broken), member('b'), member('c')], { history }).history.failures).toBe(0)
     const never = plan([member('x', { ...broken, message: 'hunter2' }), member('b'), member('c')], { history })
     expect(never.history).toMatchObject({ failures: 1, lastFailure: expect.not.stringContaining('hunter2') })
+  })
+
+  test('a new leader does not count claimed members that failed before its time', () => {
+    const broken = member('broken', { isIdle: false, claimedAt: NOW, status: 'failed' })
+    const first = plan([broken], { history: newHistory(REVISION) })
+    expect(first.history.failures).toBe(0)
+    expect(plan([broken], { history: first.history }).history.failures).toBe(0)
+    const stuck = member('stuck', { failure: 'stuck', status: 'pending' })
+    expect(plan([stuck], { history: newHistory(REVISION) }).history.failures).toBe(1)
   })
 
   test('a series of failures ends when a younger member stays ready or is of use, not when it becomes ready', () => {

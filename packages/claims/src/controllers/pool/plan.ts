@@ -13,6 +13,8 @@ const CREATION_TOLERANCE_MS = 1_000
 /** Results of the members of one revision. */
 export interface PoolHistory {
   readonly revision: string
+  /** No plan has seen the members yet, as of a new leader: it is unknown whether claimed ones were ready before. */
+  readonly isNew: boolean
   /** A member of the revision has been ready. */
   readonly isProven: boolean
   /** Failures in a row, without a member between them that stayed ready or was of use. Failures of one moment count once. */
@@ -30,6 +32,7 @@ export interface PoolHistory {
 export function newHistory(revision: string): PoolHistory {
   return {
     revision,
+    isNew: true,
     isProven: false,
     failures: 0,
     failedAt: 0,
@@ -108,12 +111,14 @@ function noteMembers(history: PoolHistory, claims: readonly Claim[], now: number
   const counted = new Set([...history.counted].filter((id) => ids.has(id)))
   // A claim that was ready when it was handed out fails because of its caller, and a ready pod is evicted because of its node.
   const isExcused = (claim: Claim): boolean =>
-    claim.isIdle ? claim.failure === 'disrupted' && history.readySince.has(claim.id) : readySince.has(claim.id)
+    claim.isIdle
+      ? claim.failure === 'disrupted' && history.readySince.has(claim.id)
+      : readySince.has(claim.id) || history.isNew
   const fresh = current.filter((claim) => isFailing(claim) && !counted.has(claim.id) && !isExcused(claim))
-  for (const { id } of fresh) counted.add(id)
+  for (const claim of current) if (isFailing(claim) && (fresh.includes(claim) || history.isNew)) counted.add(claim.id)
   const last = fresh.at(-1)
   const isProven = history.isProven || readySince.size > 0
-  const noted = { ...history, counted, readySince, isProven }
+  const noted = { ...history, isNew: false, counted, readySince, isProven }
   if (last) {
     // The message of a claimed member may quote its caller's values.
     const lastFailure = last.isIdle ? last.message : 'a member did not become ready after its hand-out'

@@ -226,6 +226,7 @@ describe('a pool whose members fail', () => {
     await fixture.warm(20)
     expect(clock.now() - before).toBeLessThan(5_000)
     expect(await replica.exposed()).toContain('claim_controller_pool_failing{pool="default"} 0')
+    await fixture.until(async () => (await events('PoolRecovered')).length === 1)
     end()
   })
 
