@@ -34,22 +34,25 @@ export async function bundleControlPlane(): Promise<string> {
   return path.join(folder, 'main.js')
 }
 
-/** The claims operator for a cluster, with the embedded control plane in one process, and hand-outs without it. */
+/** Bundles the operators for a cluster: the program's first argument names one. */
+export async function bundleOperators(): Promise<string> {
+  const folder = await bundle('tenure-bench-operators', { operator: 'bench/operators/programs/operator.ts' })
+  return path.join(folder, 'operator.js')
+}
+
+/** The claims operator and the embedded control plane in one process, and hand-outs without the operator. */
 export interface ClaimsPrograms {
-  readonly cluster: string
   readonly embedded: string
   readonly bare: string
 }
 
 export async function bundleClaims(): Promise<ClaimsPrograms> {
   const folder = await bundle('tenure-bench-claims', {
-    claims: 'bench/operators/programs/claims.ts',
     'embedded-claims': 'bench/operators/programs/embedded-claims.ts',
     'bare-claims': 'bench/operators/programs/bare-claims.ts',
     'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
   })
   return {
-    cluster: path.join(folder, 'claims.js'),
     bare: path.join(folder, 'bare-claims.js'),
     embedded: path.join(folder, 'embedded-claims.js'),
   }

@@ -93,6 +93,7 @@ export class ClaimsOperator {
     writeFileSync(file, JSON.stringify({ pools: poolSections(folder, pools) }))
     const process = new OperatorProcess(
       [
+        'claims',
         `--config=${file}`,
         `--namespace=${namespace}`,
         `--leader-election-namespace=${namespace}`,

@@ -1,5 +1,5 @@
 import type { Client, Stored } from '@tenure/kube'
-import { bundleClaims } from '../bundle.ts'
+import { bundleClaims, bundleOperators } from '../bundle.ts'
 import { connect } from '../programs/cluster.ts'
 import type { ConfigMap } from '../programs/cluster.ts'
 import type { Row } from '../rows.ts'
@@ -65,7 +65,7 @@ async function onCluster(
   { kubeconfig, say }: OperatorContext,
   measure: (context: ClaimsContext) => Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
-  const { cluster: program, bare: bareProgram } = await bundleClaims()
+  const [program, { bare: bareProgram }] = await Promise.all([bundleOperators(), bundleClaims()])
   const { client, transport } = await connect(kubeconfig)
   try {
     return await measure({ client, program, bareProgram, kubeconfig, say })

@@ -1,5 +1,6 @@
 import { TestPostgres } from '@tenure/databases/testing'
 import { freePorts } from '../../test/cluster/free-ports.ts'
+import { bundleOperators } from '../bundle.ts'
 import { OPERATOR_OPTIONS } from '../measurements.ts'
 import { OperatorProcess, pause } from './operator-process.ts'
 
@@ -14,7 +15,7 @@ export interface ReadyReplicas {
 
 export const DATABASES_AT_ONCE = 16
 
-/** The databases operator as a process, with a PostgreSQL server of its own. */
+/** The databases operator as a bundled process, with a PostgreSQL server of its own. */
 export class DatabasesOperator {
   readonly postgres: TestPostgres
   readonly address: Awaited<ReturnType<TestPostgres['createDatabase']>>
@@ -55,6 +56,7 @@ export class DatabasesOperator {
         ENABLE_LEADER_ELECTION: 'false',
       },
       OPERATOR_OPTIONS,
+      await bundleOperators(),
     )
     await process.ready(`http://127.0.0.1:${healthPort}/readyz`)
     const platform = await postgres.connect(address)
