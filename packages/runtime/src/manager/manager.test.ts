@@ -7,6 +7,7 @@ import { controller } from '../controller/index.ts'
 import { MemoryApi } from '../testing/memory-api.ts'
 import { refuse } from '../testing/responses.ts'
 import { defineOperator, type OperatorParts } from '../operator/index.ts'
+import { allow, validating } from '../webhooks/index.ts'
 import type { Component, ComponentDefinition, OperatorContext, Stage } from './component.ts'
 import { runOperators } from './manager.ts'
 import type { RunOperatorsOptions } from './options.ts'
@@ -41,6 +42,11 @@ beforeEach(() => {
   journal = []
 })
 
+interface Settings {
+  /** Default: the identity. */
+  readonly settings?: Readonly<Record<string, unknown>>
+}
+
 interface Run {
   /** The context of the first operator after its setup. */
   context(): OperatorContext | undefined
@@ -51,7 +57,11 @@ interface Run {
 }
 
 /** Runs one operator with these parts; `elected` is its identity in the election. */
-function start(parts: OperatorParts, elected?: string, options: Partial<RunOperatorsOptions> = {}): Run {
+function start(
+  parts: OperatorParts,
+  elected?: string,
+  { settings = { podName: elected }, ...options }: Partial<RunOperatorsOptions> & Settings = {},
+): Run {
   const end = new AbortController()
   let context: OperatorContext | undefined
   const operator = defineOperator({
@@ -64,7 +74,7 @@ function start(parts: OperatorParts, elected?: string, options: Partial<RunOpera
   })
   const running = runOperators(
     {
-      operators: [{ operator, settings: { podName: elected } }],
+      operators: [{ operator, settings }],
       transport: server,
       clock,
       random: seededRandom(3),
@@ -149,6 +159,34 @@ test('a manager is ready only once the caches are filled, and not while a watch 
   expect(await problems()).toBe('')
   run.stop()
   await stopped(run)
+})
+
+test('a manager is ready only once the API server trusts its webhooks, and stays ready after that', async () => {
+  let isRefusing = true
+  server.intercept((request) => {
+    if (isRefusing && request.plural === 'validatingwebhookconfigurations' && request.verb === 'apply')
+      return refuse(403, 'Forbidden', 'validatingwebhookconfigurations is forbidden')
+    return undefined
+  })
+  const check = validating({
+    name: 'check.example.dev',
+    path: '/check',
+    kind: Website,
+    failurePolicy: 'Fail',
+    validate: () => allow(),
+  })
+  const settings = { podName: 'a', webhookUrl: 'https://127.0.0.1:0', webhookPort: 0 }
+  const run = start({ webhooks: [check] }, undefined, { settings })
+  const failed = async (): Promise<readonly string[] | undefined> =>
+    (await run.context()?.probes.check('ready'))?.filter(({ problem }) => problem !== undefined).map(({ name }) => name)
+  await expect.poll(async () => (await clock.advance(1_000), await failed())).toEqual(['pages-webhooks'])
+  await clock.advance(10_000)
+  expect(await failed()).toEqual(['pages-webhooks'])
+  isRefusing = false
+  await expect.poll(async () => (await clock.advance(10_000), await failed())).toEqual([])
+  run.stop()
+  expect(await stopped(run)).toBeUndefined()
+  expect(clock.pending).toBe(0)
 })
 
 test('a manager is ready although the server does not serve a kind that only an object names', async () => {

@@ -1,3 +1,4 @@
+import { TenureError } from '@tenure/kube'
 import type { StandardSettings } from '../configuration/index.ts'
 import { type Webhook, Webhooks, type WebhooksOptions } from '../webhooks/index.ts'
 import type { Component, OperatorContext } from './component.ts'
@@ -69,9 +70,38 @@ export function loopbackWebhooks(
   }
 }
 
+/** Not ready before the API server trusts the webhooks: `helm install --wait` returns when it calls them. */
 function component(webhooks: readonly Webhook[], context: OperatorContext, where: Reachability): Component {
   const served = create(webhooks, context, where)
-  return { name: 'webhooks', start: (signal) => served.start(signal), stop: (grace) => served.close(grace) }
+  const { name } = context.identity
+  let isTrusted = false
+  let removeCheck: (() => void) | undefined
+  return {
+    name: 'webhooks',
+    start: async (signal) => {
+      removeCheck = context.probes.add('ready', `${name}-webhooks`, () => {
+        if (!isTrusted) throw notTrusted(name)
+      })
+      await served.start(signal)
+      served.register().then(
+        () => (isTrusted = true),
+        // Closed before.
+        () => undefined,
+      )
+    },
+    stop: async (grace) => {
+      removeCheck?.()
+      await served.close(grace)
+    },
+  }
+}
+
+function notTrusted(name: string): TenureError {
+  return new TenureError(
+    'TENURE_WEBHOOKS_NOT_TRUSTED',
+    `The webhook configurations ${name} do not have the certificate of this process yet; if that lasts, the log says which permission is missing.`,
+    { fate: 'retry' },
+  )
 }
 
 function create(webhooks: readonly Webhook[], context: OperatorContext, where: Reachability): Webhooks {

@@ -37,6 +37,8 @@ export class ConfigurationReconciler {
   #known: WebhookConfiguration | undefined
   #isSynced = false
   #mustDeclare: boolean
+  /** The declaration was applied by this process. Until then an existing configuration may lack webhooks. */
+  #isDeclared: boolean
   #trustedSince: number | undefined
   #isDirty = true
   #wake: () => void = () => undefined
@@ -44,6 +46,7 @@ export class ConfigurationReconciler {
   constructor(options: ConfigurationReconcilerOptions) {
     this.#options = options
     this.#mustDeclare = options.declare !== undefined
+    this.#isDeclared = options.declare === undefined
     this.#log = options.log.child({ configuration: options.name, type: options.type })
   }
 
@@ -121,6 +124,7 @@ export class ConfigurationReconciler {
         this.#mustDeclare = true
         throw error
       }
+      this.#isDeclared = true
       this.#log.info('applied webhook configuration')
       this.#updateTrust()
       return true
@@ -160,7 +164,7 @@ export class ConfigurationReconciler {
   /** Recomputes `trustedSince` from the known configuration. */
   #updateTrust(): void {
     const isTrusting = this.#known
-      ? this.#operations(this.#known, this.#bundle).length === 0
+      ? this.#isDeclared && this.#operations(this.#known, this.#bundle).length === 0
       : this.#isSynced && !this.#options.declare
     const before = this.#trustedSince
     this.#trustedSince = isTrusting ? (before ?? this.#options.clock.now()) : undefined
