@@ -1,4 +1,5 @@
-import { type ClusterRole, Secret, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
+import { type ClusterRole, CustomResourceDefinition, Secret, ValidatingWebhookConfiguration } from '@tenure/kube/kinds'
+import { leaseControllerDefinition } from './api/crd.ts'
 import { LEASE_CONTROLLER_GROUP } from './api/lease-controller.ts'
 
 type PolicyRule = NonNullable<ClusterRole['rules']>[number]
@@ -6,6 +7,10 @@ type PolicyRule = NonNullable<ClusterRole['rules']>[number]
 const MANAGE_VERBS = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 
 export interface LeaseOperatorRulesOptions {
+  /** Installs and upgrades the CustomResourceDefinition. Default true. */
+  readonly installDefinitions?: boolean
+  /** Creates LeaseControllers for common kinds once. Default false. */
+  readonly createDefaults?: boolean
   /** Whether dedicated controllers are deployed. Default true. */
   readonly dedicated?: boolean
   /** Resources whose leases the operator manages itself. Default: none. */
@@ -17,10 +22,12 @@ export interface LeaseOperatorRulesOptions {
  * `escalate` and `bind`: anyone who may write LeaseControllers decides which kinds are managed.
  */
 export function leaseOperatorRules(options: LeaseOperatorRulesOptions = {}): readonly PolicyRule[] {
-  const { dedicated = true, shared = [] } = options
+  const { installDefinitions = true, createDefaults = false, dedicated = true, shared = [] } = options
   return [
-    rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'list', 'watch', 'create', 'patch']),
-    rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers'], ['get', 'list', 'watch', 'create']),
+    // Kinds that LeaseControllers name may be defined later.
+    rule('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'list', 'watch']),
+    ...definitionRules(installDefinitions, createDefaults),
+    rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers'], ['get', 'list', 'watch', ...(createDefaults ? ['create'] : [])]),
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/status'], ['patch']),
     // OwnerReferencesPermissionEnforcement requires this right for setting blockOwnerDeletion.
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/finalizers'], ['update']),
@@ -29,6 +36,14 @@ export function leaseOperatorRules(options: LeaseOperatorRulesOptions = {}): rea
     ...(dedicated ? deploymentRules() : []),
     ...(shared.length > 0 ? sharedRules(shared) : []),
   ]
+}
+
+/** An annotation of the definition records which LeaseControllers were created. */
+function definitionRules(installDefinitions: boolean, createDefaults: boolean): readonly PolicyRule[] {
+  const verbs = [...(installDefinitions ? ['create'] : []), ...(installDefinitions || createDefaults ? ['patch'] : [])]
+  return verbs.length === 0
+    ? []
+    : [named(CustomResourceDefinition, leaseControllerDefinition.metadata?.name ?? '', verbs)]
 }
 
 function deploymentRules(): readonly PolicyRule[] {
