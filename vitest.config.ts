@@ -9,6 +9,7 @@ export default defineConfig({
           include: [
             'packages/*/src/**/*.test.ts',
             'test/house/**/*.test.ts',
+            'test/chart/**/*.test.ts',
             'test/docs/**/*.test.ts',
             'test/seeds/**/*.test.ts',
             'test/operators/**/*.test.ts',
