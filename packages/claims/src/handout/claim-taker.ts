@@ -220,6 +220,9 @@ export class ClaimTaker {
   }
 
   async #whenReady(tracked: TrackedClaim, left: AbortSignal): Promise<Claim> {
+    // A member of the pool is ready already: it needs no timer.
+    const { result } = tracked
+    if (result && !left.aborted) return settled(result)
     const limit = withTimeout(this.#context.clock, READY_TIMEOUT_MS, readyTimeout, left)
     try {
       const claim = settled(await tracked.settled(limit.signal))

@@ -32,6 +32,13 @@ export class TrackedClaim {
     for (const notify of this.#waiting) notify()
   }
 
+  /** Undefined while the claim is neither ready nor failed nor gone. */
+  get result(): Waited | undefined {
+    const claim = this.#object && claimOf(this.#object)
+    if (!claim || claim.isTerminating) return { gone: true }
+    return claim.status === 'pending' ? undefined : { claim }
+  }
+
   /** Resolves when the claim is ready or has failed, or when it is gone. Rejects if `signal` aborts. */
   settled(signal: AbortSignal): Promise<Waited> {
     return new Promise((resolve, reject) => {
@@ -40,11 +47,10 @@ export class TrackedClaim {
         signal.removeEventListener('abort', onAbort)
       }
       const notify = (): void => {
-        const claim = this.#object && claimOf(this.#object)
-        const isThere = claim !== undefined && !claim.isTerminating
-        if (isThere && claim.status === 'pending') return
+        const { result } = this
+        if (!result) return
         end()
-        resolve(isThere ? { claim } : { gone: true })
+        resolve(result)
       }
       const onAbort = (): void => {
         end()
