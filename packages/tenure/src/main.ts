@@ -39,12 +39,12 @@ for (const { name, load } of [...operatorEntries, ...clusterOperatorEntries]) {
   })
 }
 await commands('lease', 'show and change the leases of objects', async () =>
-  (await import('./lease.ts')).leaseCommand(),
+  (await import('./commands/lease.ts')).leaseCommand(),
 )
 await commands('claim', 'take a claim, or run a command with one', async () =>
-  (await import('./claim.ts')).claimCommand(),
+  (await import('./commands/claim.ts')).claimCommand(),
 )
-await commands('db', 'create, show and change databases', async () => (await import('./db.ts')).dbCommand())
+await commands('db', 'create, show and change databases', async () => (await import('./commands/db.ts')).dbCommand())
 
 /** A command with commands of its own, which are loaded only if they are named. */
 async function commands(name: string, summary: string, load: () => Promise<Command>): Promise<void> {

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { ClaimsServer } from '@tenure/claims/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-const root = path.resolve(import.meta.dirname, '../../..')
+const root = path.resolve(import.meta.dirname, '../../../..')
 
 let server: ClaimsServer
 let directory: string

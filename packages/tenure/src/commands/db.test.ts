@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 
-const root = path.resolve(import.meta.dirname, '../../..')
+const root = path.resolve(import.meta.dirname, '../../../..')
 
 /** Runs `tenure db` with nothing at the address of its database. */
 function db(...args: readonly string[]): Promise<{ readonly code: unknown; readonly output: string }> {
