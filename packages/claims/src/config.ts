@@ -1,7 +1,7 @@
 import { dashboardConfig, httpConfig } from '@tenure/http'
 import { leaderElectionConfig, logConfig, probeConfig, type Table, type Values } from '@tenure/runtime/configuration'
 
-const { auth, tlsCertFile, tlsKeyFile } = httpConfig
+const { auth } = httpConfig
 
 /** Every setting of the claims operator. Flags, variables, file keys and defaults are those of the original. */
 export const claimsConfig = {
@@ -46,8 +46,6 @@ export const claimsConfig = {
       'Address of the HTTP API of claims. On any but a loopback address callers need a token, unless AUTH is none.',
   },
   auth,
-  tlsCertFile,
-  tlsKeyFile,
   metricsBindAddress: {
     ...probeConfig.metricsBindAddress,
     flag: 'metrics-addr',

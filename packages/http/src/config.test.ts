@@ -2,17 +2,23 @@ import { defineConfiguration } from '@tenure/runtime/configuration'
 import { describe, expect, test } from 'vitest'
 import { httpConfig, httpServerSettings } from './config.ts'
 
+const UNSET = { auth: 'auto', tlsCertFile: undefined, tlsKeyFile: undefined, maxRequestsPerSecond: undefined } as const
 const configuration = defineConfiguration({ program: 'test', summary: 'Tests.', options: httpConfig })
 
 describe('httpServerSettings', () => {
   test('the defaults leave authentication to the address and serve plain HTTP', () => {
-    expect(httpServerSettings({ auth: 'auto', tlsCertFile: undefined, tlsKeyFile: undefined })).toEqual({
+    expect(httpServerSettings(UNSET)).toEqual({ setting: 'PORT' })
+  })
+
+  test('a rate limit becomes a limit of the server', () => {
+    expect(httpServerSettings({ ...UNSET, maxRequestsPerSecond: 20 })).toEqual({
       setting: 'PORT',
+      limits: { requestsPerSecond: 20 },
     })
   })
 
   test('a certificate and its key turn on HTTPS', () => {
-    expect(httpServerSettings({ auth: 'token', tlsCertFile: '/c', tlsKeyFile: '/k' })).toEqual({
+    expect(httpServerSettings({ ...UNSET, auth: 'token', tlsCertFile: '/c', tlsKeyFile: '/k' })).toEqual({
       setting: 'PORT',
       authentication: 'token',
       tls: { certificateFile: '/c', keyFile: '/k' },
@@ -23,7 +29,7 @@ describe('httpServerSettings', () => {
     { tlsCertFile: '/c', tlsKeyFile: undefined },
     { tlsCertFile: undefined, tlsKeyFile: '/k' },
   ])('a certificate without its key is an error: %j', (files) => {
-    expect(() => httpServerSettings({ auth: 'auto', ...files })).toThrow(
+    expect(() => httpServerSettings({ ...UNSET, ...files })).toThrow(
       expect.objectContaining({ code: 'TENURE_TLS_INCOMPLETE' }),
     )
   })
@@ -35,6 +41,7 @@ describe('httpServerSettings', () => {
       ['auth', 'AUTH'],
       ['tls-cert-file', 'TLS_CERT_FILE'],
       ['tls-key-file', 'TLS_KEY_FILE'],
+      ['max-requests-per-second', 'MAX_REQUESTS_PER_SECOND'],
     ])
   })
 })

@@ -30,9 +30,19 @@ export const httpConfig = {
     meaning: 'PEM file with the certificate for HTTPS. It is read again when it changes. Default: plain HTTP.',
   },
   tlsKeyFile: { type: 'string', meaning: 'PEM file with the private key of that certificate.' },
+  maxRequestsPerSecond: {
+    type: 'integer',
+    min: 0,
+    max: 1_000_000,
+    meaning:
+      'Requests per second that one caller may send to the HTTP API, after a burst of twice as many; more get a 429. A caller is ' +
+      'a user, or an address if callers need no token. 0: no limit. Default: 500 with tokens, otherwise no limit.',
+  },
 } as const satisfies Table
 
-/** The setting of an operator whose own HTTP servers have no place for the dashboard. */
+const { tlsCertFile, tlsKeyFile, maxRequestsPerSecond } = httpConfig
+
+/** The settings of an operator whose own HTTP servers have no place for the dashboard. */
 export const dashboardConfig = {
   dashboardAddr: {
     clusterOnly: true,
@@ -42,6 +52,9 @@ export const dashboardConfig = {
       'Address of the dashboard and the API that it uses. On any but a loopback address callers need a token. 0: none. In a ' +
       'pod `kubectl port-forward` reaches the default.',
   },
+  tlsCertFile,
+  tlsKeyFile,
+  maxRequestsPerSecond,
 } as const satisfies Table
 
 export type DashboardSettings = Values<typeof dashboardConfig>
@@ -53,9 +66,10 @@ export function httpServerSettings({
   auth,
   tlsCertFile: certificateFile,
   tlsKeyFile: keyFile,
-}: Pick<HttpSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile'>): Pick<
+  maxRequestsPerSecond: requestsPerSecond,
+}: Pick<HttpSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile' | 'maxRequestsPerSecond'>): Pick<
   HttpServerOptions,
-  'authentication' | 'tls' | 'setting'
+  'authentication' | 'limits' | 'tls' | 'setting'
 > {
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
     throw new TenureError(
@@ -67,6 +81,7 @@ export function httpServerSettings({
   return {
     setting: 'PORT',
     ...(auth !== 'auto' && { authentication: auth }),
+    ...(requestsPerSecond !== undefined && { limits: { requestsPerSecond } }),
     ...(certificateFile !== undefined && keyFile !== undefined && { tls: { certificateFile, keyFile } }),
   }
 }

@@ -19,6 +19,7 @@ export type {
   SharedServerOptions,
 } from './server/http-server.ts'
 export type { HttpLimits } from './server/limits.ts'
+export type { AuditedObject } from './server/audit.ts'
 export { DEFAULT_LIMITS } from './server/limits.ts'
 export { isLoopback } from './server/listen.ts'
 export { described } from './routes/openapi.ts'

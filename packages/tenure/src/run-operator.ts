@@ -52,6 +52,8 @@ async function sharedServers(settings: Values<Table>): Promise<readonly Operator
   const options = isHttp(settings)
     ? { ...httpServerSettings(settings), address: `${settings.host}:${settings.port}` }
     : hasDashboard(settings) && {
+        // AUTH of claims is for their API alone: the dashboard has actions of all kinds.
+        ...httpServerSettings({ ...settings, auth: 'auto' }),
         name: 'dashboard',
         setting: 'DASHBOARD_ADDR',
         address: settings.dashboardAddr,

@@ -13,13 +13,14 @@ import { embeddedDefaults, embeddedOperator, embeddedTable } from './start-setti
 
 const DEFAULT_PORT = 3000
 
-const { host, auth, tlsCertFile, tlsKeyFile } = httpConfig
+const { host, auth, tlsCertFile, tlsKeyFile, maxRequestsPerSecond } = httpConfig
 
 const table = {
   host,
   auth,
   tlsCertFile,
   tlsKeyFile,
+  maxRequestsPerSecond,
   data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Directory of all data.' },
   port: {
     type: 'integer',

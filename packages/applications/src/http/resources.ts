@@ -86,6 +86,7 @@ export function resourceRoutes(store: ApplicationStore, newest: () => string | u
       },
       handle: async (request) => {
         const created = await store.create(request.params.namespace, present(request.body), request)
+        request.audit({ name: created.metadata.name })
         return json(201, toResponse(created))
       },
     }),

@@ -29,6 +29,7 @@ function reviewRoute(path: string, summary: string, answer: (body: unknown) => A
     bodyLimit: BODY_LIMIT,
     // The API server calls webhooks without a token, and the response holds only data of the request.
     access: 'public',
+    isWrite: false,
     responses: {
       200: { description: 'The review with its response', schema: review },
       400: failure('The body is not a valid AdmissionReview'),

@@ -59,12 +59,13 @@ function changingRoutes({ namespace, service }: ClaimRoutesOptions): readonly Ro
         500: failure('The claim could not be made'),
         504: failure('The claim did not become ready in time'),
       },
-      handle: answering(async ({ body, headers, remoteAddress, signal, user }) => {
+      handle: answering(async ({ body, headers, remoteAddress, signal, user, audit }) => {
         const { pool: name = DEFAULT_POOL, ttl, values } = readClaimBody(body)
         const idempotencyKey = readIdempotencyKey(headers['idempotency-key'])
         const caller = user?.name ?? remoteAddress
         const request = { pool: name, ttl, values, idempotencyKey, user: user?.name, caller, signal }
         const handedOut = await service.take(request)
+        audit({ name: auditedName(handedOut.id) })
         // A caller that left in this moment gets no answer. With a key, its next call asks for the same claim.
         if (signal.aborted && idempotencyKey === undefined) await service.release(handedOut.id)
         return json(201, takenBody(handedOut))
@@ -83,9 +84,10 @@ function changingRoutes({ namespace, service }: ClaimRoutesOptions): readonly Ro
         404: failure('There is no such claim'),
         409: failure('The claim has lived for its maximum TTL'),
       },
-      handle: answering(async ({ body, params: { id } }) => {
+      handle: answering(async ({ audit, body, params: { id } }) => {
         const { ttl } = readClaimBody(body)
         const given = idOf(id)
+        audit({ name: auditedName(given) })
         return json(200, renewedBody(given, await service.renew(given, ttl)))
       }),
     }),
@@ -100,8 +102,10 @@ function changingRoutes({ namespace, service }: ClaimRoutesOptions): readonly Ro
         403: failure('The object is not a claim'),
         404: failure('There is no such claim'),
       },
-      handle: answering(async ({ params: { id } }) => {
-        await service.release(idOf(id))
+      handle: answering(async ({ audit, params: { id } }) => {
+        const given = idOf(id)
+        audit({ name: auditedName(given) })
+        await service.release(given)
         return text(204, '')
       }),
     }),
@@ -152,6 +156,11 @@ function readingRoutes({ clock }: Pick<OperatorContext, 'clock'>, options: Claim
 export function claimProbeRoutes(context: Pick<OperatorContext, 'probes'>): readonly Route[] {
   return probeRoutes(context, { readiness: 'caches are synced and watches are up', shapeFailure: plainFailure })
 }
+
+/** Enough of an id to find the claim, and too little to use it: the id is all that its holder needs. */
+const AUDITED_ID_LENGTH = 6
+
+const auditedName = (id: string): string => `claim-${id.slice(0, AUDITED_ID_LENGTH)}…`
 
 /** A blank id is reported before anything is looked up. */
 function idOf(text: string): string {

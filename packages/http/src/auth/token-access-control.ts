@@ -6,11 +6,15 @@ import { describeAccess } from './access.ts'
 import type { Access, PathAccess, ResourceAccess, AuthenticatedUser } from './access.ts'
 import { ExpiringCache } from './expiring-cache.ts'
 import { HttpError, unavailable } from '../errors/http-error.ts'
+import { RequestRate } from './request-rate.ts'
 
 /** Authenticates and authorizes callers. */
 export interface AccessControl {
-  /** The user of an `Authorization` header. Rejects with a 401. */
-  authenticate(authorization: string | undefined): Promise<AuthenticatedUser | undefined>
+  /**
+   * The user of an `Authorization` header. Rejects with a 401. `from` is the caller's address: many unknown tokens from one
+   * address are a 429. Without an address there is no limit.
+   */
+  authenticate(authorization: string | undefined, from?: string): Promise<AuthenticatedUser | undefined>
   /** Rejects with a 403 unless the user has this access. */
   authorize(user: AuthenticatedUser | undefined, access: Access): Promise<void>
 }
@@ -30,33 +34,46 @@ export interface TokenAccessControlOptions {
   readonly maxTokens?: number
   /** Maximum number of cached access decisions. Default 5,000. */
   readonly maxDecisions?: number
+  /**
+   * Tokens per second, of one address, that the API server is asked about. Tokens whose result is cached do not count. After a
+   * burst of twice as many callers get a 429. Default 50.
+   */
+  readonly reviewsPerSecond?: number
   /** The audiences of accepted tokens. Default: the API server, as for service account tokens. */
   readonly audiences?: readonly string[]
 }
 
 const REVIEW_TIMEOUT_MS = 10_000
 const MAX_TOKEN_LENGTH = 16_384
+const DEFAULT_REVIEWS_PER_SECOND = 50
 
 /** Checks bearer tokens with TokenReview, and access with SubjectAccessReview. */
 export class TokenAccessControl implements AccessControl {
   readonly #options: TokenAccessControlOptions
   readonly #users: ExpiringCache<AuthenticatedUser | undefined>
   readonly #decisions: ExpiringCache<boolean>
+  readonly #reviews: RequestRate
 
   constructor(options: TokenAccessControlOptions) {
     const { clock, lifetime = 10_000, maxTokens = 1_000, maxDecisions = 5_000 } = options
+    const { reviewsPerSecond = DEFAULT_REVIEWS_PER_SECOND } = options
     this.#options = options
     this.#users = new ExpiringCache({ clock, lifetime, maxEntries: maxTokens })
     this.#decisions = new ExpiringCache({ clock, lifetime, maxEntries: maxDecisions })
+    this.#reviews = new RequestRate({ clock, perSecond: reviewsPerSecond, what: 'unknown bearer tokens' })
   }
 
-  async authenticate(authorization: string | undefined): Promise<AuthenticatedUser> {
+  async authenticate(authorization: string | undefined, from?: string): Promise<AuthenticatedUser> {
     const token = /^bearer +([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthenticated('A bearer token is needed')
     if (token.length > MAX_TOKEN_LENGTH) throw unauthenticated('The bearer token is too long')
     // The cache holds hashes, so that memory contains no usable tokens.
     const key = createHash('sha256').update(token).digest('base64')
-    const user = await this.#users.get(key, () => this.#review(token))
+    const user = await this.#users.get(key, async () => {
+      // Without this limit a caller could have the API server asked about random tokens as fast as it can send them.
+      if (from !== undefined) this.#reviews.take(from)
+      return this.#review(token)
+    })
     if (!user) throw unauthenticated('The bearer token is not accepted')
     return user
   }

@@ -1,6 +1,7 @@
 import type { Logger } from '@tenure/runtime'
 import type { z } from 'zod'
 import type { Access, AuthenticatedUser } from '../auth/access.ts'
+import type { AuditedObject } from '../server/audit.ts'
 import type { HttpResponse } from './response.ts'
 import type { HttpError } from '../errors/http-error.ts'
 
@@ -26,6 +27,8 @@ export interface RequestHead<P = unknown, Q = unknown> {
   /** Aborts when the caller disconnects, when the route takes too long, and when the server closes the connection. */
   readonly signal: AbortSignal
   readonly log: Logger
+  /** Names the object for the audit log. Default: that of the last access that the route asked for. */
+  audit(object: AuditedObject): void
   /** Rejects with a 403 unless the caller also has this access. Without authentication it always resolves. */
   authorize(access: Access): Promise<void>
 }
@@ -63,6 +66,8 @@ interface Described {
   readonly maxDepth?: number
   /** Milliseconds after which a route without a response gets a 504. Default: that of the server. */
   readonly timeout?: number
+  /** Whether requests change something and are recorded in the audit log. Default: unless the method is GET. */
+  readonly isWrite?: boolean
 }
 
 export interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {

@@ -13,13 +13,15 @@ import { HttpError, notFound, unavailable } from '../errors/http-error.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import { httpMetrics } from './http-metrics.ts'
 import { parseJson } from '../body/json-body.ts'
-import type { HttpLimits } from './limits.ts'
+import { DEFAULT_REQUESTS_PER_SECOND, type HttpLimits } from './limits.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import { describeRoutes, openApiRoute, schemaOf } from '../routes/openapi.ts'
 import { type KnownPath, PathTable } from '../routes/path-table.ts'
 import { bodyError } from '../body/body-error.ts'
-import type { Route } from '../routes/route.ts'
+import type { Method, Route } from '../routes/route.ts'
 import { encode, isSending, OpenStreams } from './send.ts'
+import { recordWrite } from './audit.ts'
+import { RequestRate } from '../auth/request-rate.ts'
 import { checkWhileOpen } from '../auth/stream-access.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
 
@@ -47,6 +49,7 @@ export interface AppOptions {
 
 const COMMON_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 const NO_ROUTE = '(none)'
+const WRITING_METHODS = new Set<Method>(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** The routes of a server. Fastify provides routing, hooks and the OpenAPI document. */
 export class App {
@@ -62,6 +65,7 @@ export class App {
   readonly #streaming = new WeakSet<ServerResponse>()
   readonly #paths: PathTable
   readonly #routes: readonly Route[]
+  readonly #rate: RequestRate
   #isClosing = false
 
   constructor(options: AppOptions) {
@@ -69,6 +73,8 @@ export class App {
     this.#metrics = httpMetrics(options.metrics)
     this.#routes = [...options.routes, openApiRoute(() => this.fastify.swagger())]
     this.#paths = new PathTable(this.#routes)
+    const { requestsPerSecond = options.hasTokens ? DEFAULT_REQUESTS_PER_SECOND : 0 } = options.limits
+    this.#rate = new RequestRate({ clock: options.clock, perSecond: requestsPerSecond })
     this.fastify = fastify({
       logger: false,
       exposeHeadRoutes: true,
@@ -128,6 +134,7 @@ export class App {
       onRequest: async (request, reply) => {
         this.#watch(reply, route.path)
         const exchange = this.#begin(route, request, reply)
+        if (route.isWrite ?? WRITING_METHODS.has(route.method)) exchange.onClose(() => this.#audit(exchange))
         const response = await exchange.open()
         if (exchange.user) this.#keepConnection(request)
         if (response) this.#send(reply, response, route)
@@ -152,6 +159,7 @@ export class App {
       clock,
       log,
       accessControl,
+      rate: this.#rate,
       responseTimeout: route.timeout ?? limits.responseTimeout,
     })
     this.#exchanges.set(request, exchange)
@@ -251,6 +259,13 @@ export class App {
         seconds,
       })
     })
+  }
+
+  /** Callers without an accepted token changed nothing; `http_requests_total` counts them. */
+  #audit(exchange: Exchange): void {
+    const { hasTokens, log } = this.#options
+    if (hasTokens && !exchange.user) return
+    recordWrite(log, exchange.audited)
   }
 
   #sendFailure(reply: FastifyReply, failure: HttpError, route: Route | undefined): void {

@@ -8,7 +8,9 @@ import type { HttpResponse } from '../routes/response.ts'
 import type { Detail } from '../errors/http-error.ts'
 import { HttpError, invalidRequest, notFound } from '../errors/http-error.ts'
 import type { HttpRequest, RequestHead, Route } from '../routes/route.ts'
+import type { RequestRate } from '../auth/request-rate.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
+import type { AuditedObject, AuditedWrite } from './audit.ts'
 
 export interface ExchangeFacts {
   readonly id: string
@@ -21,6 +23,7 @@ export interface ExchangeFacts {
   readonly clock: Clock
   readonly log: Logger
   readonly accessControl: AccessControl
+  readonly rate: RequestRate
   /** Milliseconds. */
   readonly responseTimeout: number
 }
@@ -32,6 +35,8 @@ export class Exchange {
   #user: AuthenticatedUser | undefined
   /** Access that the caller was granted. */
   readonly #granted: Access[] = []
+  #asked: Access | undefined
+  #audited: AuditedObject = {}
   #head: RequestHead | undefined
   #budget: Budget | undefined
 
@@ -60,7 +65,7 @@ export class Exchange {
   /** Everything before the body is read. A response ends the request. */
   open(): Promise<HttpResponse | undefined> {
     return this.#within(async (signal) => {
-      const { accessControl, raw, route, query, params } = this.#facts
+      const { accessControl, rate, raw, route, query, params } = this.#facts
       // The router matches an empty segment as a parameter.
       if (Object.values(params).includes('')) throw notFound()
       const head = this.#makeHead(signal, {
@@ -69,7 +74,9 @@ export class Exchange {
       })
       const access = route.accessOf(head)
       if (access !== 'public') {
-        this.#user = await accessControl.authenticate(raw.headers.authorization)
+        const from = raw.socket.remoteAddress ?? ''
+        this.#user = await accessControl.authenticate(raw.headers.authorization, from)
+        rate.take(this.#user ? `user ${this.#user.name}` : `address ${from}`)
         await this.#authorize(access)
       }
       this.#head = { ...head, user: this.#user }
@@ -99,7 +106,24 @@ export class Exchange {
     await Promise.all(this.#granted.map((access) => accessControl.authorize(user, access)))
   }
 
+  /** The facts for the audit log. Complete once the response has ended. */
+  get audited(): AuditedWrite {
+    const { id: requestId, raw, response, route } = this.#facts
+    return {
+      requestId,
+      method: raw.method ?? '',
+      route: route.path,
+      user: this.#user,
+      remoteAddress: raw.socket.remoteAddress ?? '',
+      forwardedFor: raw.headers['x-forwarded-for']?.toString(),
+      access: this.#asked,
+      object: this.#audited,
+      status: response.headersSent ? response.statusCode : undefined,
+    }
+  }
+
   async #authorize(access: Access): Promise<void> {
+    this.#asked = access
     await this.#facts.accessControl.authorize(this.#user, access)
     if (access !== 'public') this.#granted.push(access)
   }
@@ -117,6 +141,9 @@ export class Exchange {
       signal,
       log: log.child({ requestId: id, method: raw.method, route: route.path }),
       authorize: (access: Access) => this.#authorize(access),
+      audit: (object: AuditedObject) => {
+        this.#audited = { ...this.#audited, ...object }
+      },
     }
   }
 

@@ -27,11 +27,19 @@ export interface HttpLimits {
   readonly keepAliveTimeout: number
   /** Milliseconds within which a caller must read some of a response. Default 60,000. */
   readonly stallTimeout: number
+  /**
+   * Requests per second of one caller, after a burst of twice as many; more get a 429. A caller is a user, or an address if
+   * callers need no token. Public routes do not count. 0: no limit. Default: 500 if callers need tokens, otherwise no limit.
+   */
+  readonly requestsPerSecond?: number
   /** Bytes of a rejected body that are read and dropped, so that the caller can read the response. Default 64 MiB. */
   readonly drainBytes: number
 }
 
 const MEBIBYTE = 1024 * 1024
+
+/** The rate limit of callers with tokens. */
+export const DEFAULT_REQUESTS_PER_SECOND = 500
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyBytes: 3 * MEBIBYTE,

@@ -209,6 +209,7 @@ function accessRoute(): Route {
     tags: TAGS,
     body: z.object({ checks: z.array(checkSchema).max(MAX_CHECKS) }),
     access: ANY_ACCOUNT,
+    isWrite: false,
     responses: {
       200: {
         description: 'The name of the account, if there is one, and the answers',
