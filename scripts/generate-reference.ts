@@ -1,6 +1,7 @@
-// npm run reference: writes docs/reference/configuration.md from the configuration tables.
+// npm run reference: writes the pages of docs/reference that are generated from code.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { configurationReference } from './reference.ts'
+import { referencePages } from './reference/pages.ts'
 
-writeFileSync(path.resolve(import.meta.dirname, '../docs/reference/configuration.md'), configurationReference())
+const folder = path.resolve(import.meta.dirname, '../docs/reference')
+for (const [file, text] of Object.entries(await referencePages())) writeFileSync(path.join(folder, file), text)

@@ -1,4 +1,12 @@
-import { collectorComponent, type ComponentDefinition, type Gauge, type Histogram, type Metrics } from '@tenure/runtime'
+import {
+  collectorComponent,
+  type ComponentDefinition,
+  type Counter,
+  type Family,
+  type Gauge,
+  type Histogram,
+  type Metrics,
+} from '@tenure/runtime'
 import type { JobChange, JobType, ResourceRow } from './api/rows.ts'
 import type { Database } from './postgres/database.ts'
 import { countResources } from './postgres/resource-counts.ts'
@@ -23,33 +31,35 @@ const FINISHED: Readonly<Partial<Record<JobChange['type'], string>>> = {
 export class DatabaseMetrics {
   readonly #metrics: Metrics
   readonly #duration: Histogram
+  readonly #reconciles: Family<Counter>
+  readonly #jobs: Family<Counter>
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
+    this.#reconciles = metrics.counter({
+      name: 'nest_reconcile_total',
+      help: 'Number of times a resource was worked on.',
+      labels: ['result'],
+    })
+    this.#jobs = metrics.counter({
+      name: 'nest_provisioning_jobs_total',
+      help: 'Number of jobs that reached a status.',
+      labels: ['type', 'status'],
+    })
     this.#duration = metrics
       .histogram({ name: 'nest_reconcile_duration_seconds', help: 'Duration of the work on one resource.' })
       .with({})
   }
 
   reconciled(isSuccess: boolean, seconds: number): void {
-    this.#metrics
-      .counter({ name: 'nest_reconcile_total', help: 'Number of times a resource was worked on.', labels: ['result'] })
-      .with({ result: isSuccess ? 'success' : 'error' })
-      .inc()
+    this.#reconciles.with({ result: isSuccess ? 'success' : 'error' }).inc()
     this.#duration.observe(seconds)
   }
 
   job(change: JobChange): void {
     const status = FINISHED[change.type]
     if (status === undefined) return
-    this.#metrics
-      .counter({
-        name: 'nest_provisioning_jobs_total',
-        help: 'Number of jobs that reached a status.',
-        labels: ['type', 'status'],
-      })
-      .with({ type: jobTypeOf(change), status })
-      .inc()
+    this.#jobs.with({ type: jobTypeOf(change), status }).inc()
   }
 
   /** Sets the gauges before each scrape. */
