@@ -52,8 +52,8 @@ export function readDocument(text: string, maxJsonBytes = Infinity): YamlNode | 
 
 /** The least bytes that a node takes in JSON: a value of one character and a separator. */
 const MIN_NODE_BYTES = 2
-/** The quotes and the colon of a key. */
-const KEY_BYTES = 3
+/** The quotes and the colon of a key, besides the least of its node. */
+const KEY_BYTES = 1
 /** `null`, besides its separator. */
 const ABSENT_BYTES = 3
 /** Longer text that begins with a letter is surely text, and not `false`. */

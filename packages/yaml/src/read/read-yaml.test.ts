@@ -169,6 +169,7 @@ test.each([
 })
 
 test('a text whose JSON is not larger than allowed is read', () => {
+  expect(readYaml('{"":[]}', { maxJsonBytes: 8 }).value).toEqual({ '': [] })
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: fc.constantFrom('a', '1', '-', '~', ' ', '"', 'é') }), (value) => {
       const json = JSON.stringify(value)
