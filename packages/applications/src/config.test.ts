@@ -28,7 +28,7 @@ test('the defaults are those of the seeds', async () => {
     createNamespaces: false,
     eventHistoryLimit: 10_000,
     webhookFailurePolicy: 'Fail',
-    imagePolicyOnRest: false,
+    imagePolicyOnRest: true,
   })
   expect(imagePolicyOf(values)).toEqual(defaultImagePolicy)
 })
@@ -44,7 +44,7 @@ test('the environment variables of the seeds and of the operator are read', asyn
       EVENT_HISTORY_LIMIT: '5',
       BLOCKED_BASE_IMAGES: 'none',
       ALLOWED_REGISTRIES: 'quay.io, *.example.com',
-      IMAGE_POLICY_ON_REST: 'true',
+      IMAGE_POLICY_ON_REST: 'false',
       WEBHOOK_FAILURE_POLICY: 'Ignore',
       AUTH: 'none',
     },
@@ -57,7 +57,7 @@ test('the environment variables of the seeds and of the operator are read', asyn
     readyzLeaderOnly: true,
     createNamespaces: true,
     eventHistoryLimit: 5,
-    imagePolicyOnRest: true,
+    imagePolicyOnRest: false,
     webhookFailurePolicy: 'Ignore',
     auth: 'none',
   })

@@ -59,8 +59,9 @@ export const applicationsConfig = {
   },
   imagePolicyOnRest: {
     type: 'boolean',
-    default: false,
-    meaning: 'Apply the image policy to writes of the HTTP API too, not only to those of kubectl.',
+    default: true,
+    meaning:
+      'Apply the image policy to writes of the HTTP API too. False: only to those of kubectl, as the original operator did.',
   },
   ...webhookConfig,
   webhookServiceName: { ...webhookConfig.webhookServiceName, default: OPERATOR },

@@ -94,10 +94,12 @@ export class ApplicationStore {
    * kept. A resourceVersion in the body must be the latest; without one, the last write wins.
    */
   async replace(ref: ObjectRef, body: unknown, signal: AbortSignal): Promise<Stored<Application>> {
-    const application = this.#validated(body, ref)
+    const application = this.#validated(body, { ...ref, policy: undefined })
     const resourceVersion = versionIn(application)
     const uid = application.metadata?.uid || undefined
     let current = await this.find(ref, signal)
+    // As at admission: an image that the policy forbids by now may stay.
+    if (application.spec.image !== current.spec.image) this.#validated(body, ref)
     for (let tries = 1; ; tries++) {
       if (uid !== undefined && uid !== current.metadata.uid) {
         throw conflict('The resource was deleted and recreated since it was read', 'metadata.uid', uid)
@@ -128,7 +130,7 @@ export class ApplicationStore {
 
   #validated(body: unknown, where: ValidationOptions): Application {
     const { policy } = this.#options
-    const validation = validateApplication(body, { ...where, policy })
+    const validation = validateApplication(body, { policy, ...where })
     if (validation.ok) return validation.application
     this.#recordInvalid(validation.details, { name: where.name ?? nameIn(body), namespace: where.namespace })
     throw invalidRequest(validation.details)
