@@ -251,6 +251,7 @@ const persistence = object(
 )
 
 export const specSchema: JSONSchemaProps = {
+  description: 'The workload, as its owner wants it.',
   ...object(
     {
       replicas: integer('Number of pods.', 0, 100),
@@ -315,6 +316,7 @@ const conditions = keyedList(
 )
 
 export const statusSchema: JSONSchemaProps = {
+  description: 'State of the workload, written by the operator.',
   ...object({
     observedGeneration: { type: 'integer', format: 'int64', description: 'Generation that this status describes.' },
     replicas: { type: 'integer', format: 'int32', description: 'Number of pods.' },

@@ -4,7 +4,7 @@ import { Application, GROUP, VERSION } from './index.ts'
 import { DNS_LABEL, specSchema, statusSchema } from './crd-schema.ts'
 
 /** Must grow with every change of the definition, so that an older operator does not downgrade it. */
-const CRD_VERSION = 3
+const CRD_VERSION = 4
 
 /** The CustomResourceDefinition of Application, as `kubectl apply` takes it. */
 export const applicationDefinition: CustomResourceDefinition = {

@@ -3,7 +3,7 @@ import { DEFINITION_VERSION } from '@tenure/runtime'
 import { LEASE_CONTROLLER_GROUP } from './lease-controller.ts'
 
 /** Increase with every change: an older definition on the cluster is then upgraded. */
-const CRD_VERSION = '3'
+const CRD_VERSION = '4'
 
 type Schema = NonNullable<
   NonNullable<CustomResourceDefinition['spec']['versions'][number]['schema']>['openAPIV3Schema']
@@ -49,6 +49,7 @@ const cleanup: Schema = {
 
 const spec: Schema = {
   type: 'object',
+  description: 'The kind, and how its leases are managed.',
   required: ['kind'],
   properties: {
     group: {
@@ -75,8 +76,8 @@ const spec: Schema = {
       required: ['key'],
       description: 'Only namespaces with this label are managed. Default: all.',
       properties: {
-        key: { type: 'string', minLength: 1, maxLength: 317 },
-        value: { type: 'string', maxLength: 63, description: 'Default: any value.' },
+        key: { type: 'string', minLength: 1, maxLength: 317, description: 'Key of the label.' },
+        value: { type: 'string', maxLength: 63, description: 'Value of the label. Default: any value.' },
       },
     },
     leaderElection: { type: 'boolean', description: 'Elect one replica as leader. Default true.' },
@@ -98,45 +99,55 @@ const condition: Schema = {
   type: 'object',
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
   properties: {
-    type: { type: 'string' },
-    status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
-    reason: { type: 'string' },
-    message: { type: 'string' },
-    lastTransitionTime: { type: 'string', format: 'date-time' },
-    observedGeneration: { type: 'integer', format: 'int64' },
+    type: { type: 'string', description: 'What the condition is about, such as Ready.' },
+    status: { type: 'string', enum: ['True', 'False', 'Unknown'], description: 'Whether it applies.' },
+    reason: { type: 'string', description: 'The cause of the status in one word, for programs.' },
+    message: { type: 'string', description: 'The cause of the status, for people.' },
+    lastTransitionTime: { type: 'string', format: 'date-time', description: 'When the status last changed.' },
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Generation of the LeaseController that the condition describes.',
+    },
   },
 }
 
 const status: Schema = {
   type: 'object',
+  description: 'State of the controller, written by the operator.',
   properties: {
-    observedGeneration: { type: 'integer', format: 'int64' },
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Generation of the LeaseController that the status describes.',
+    },
     conditions: {
       type: 'array',
+      description: 'Ready: the controller manages leases. Its reason and message say why not.',
       items: condition,
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['type'],
     },
-    mode: { type: 'string' },
+    mode: { type: 'string', description: 'How the controller runs: dedicated or shared.' },
     resource: {
       type: 'object',
       description: 'The kind as discovery names it.',
       properties: {
-        group: { type: 'string' },
-        version: { type: 'string' },
-        kind: { type: 'string' },
-        plural: { type: 'string' },
-        namespaced: { type: 'boolean' },
+        group: { type: 'string', description: 'API group; empty for the core group.' },
+        version: { type: 'string', description: 'Version that the controller watches.' },
+        kind: { type: 'string', description: 'Kind of the objects.' },
+        plural: { type: 'string', description: 'Name of the resource in URLs.' },
+        namespaced: { type: 'boolean', description: 'Whether the objects are in namespaces.' },
       },
     },
-    target: { type: 'string' },
+    target: { type: 'string', description: 'Kind, version and group whose leases are managed.' },
     note: { type: 'string', description: 'How the spec was interpreted, if not literally, and why.' },
-    activeLeases: { type: 'integer', format: 'int64' },
-    nextExpiry: { type: 'string', format: 'date-time' },
+    activeLeases: { type: 'integer', format: 'int64', description: 'Number of objects with a lease.' },
+    nextExpiry: { type: 'string', format: 'date-time', description: 'When the next lease ends.' },
   },
 }
 
-const READY = '.status.conditions[?(@.type=="Ready")].status'
+const READY = '.status.conditions[?(@.type=="Ready")]'
 
 /** The CRD of LeaseController. The manifest in deploy/crds is generated from it. */
 export const leaseControllerDefinition: CustomResourceDefinition = {
@@ -161,9 +172,11 @@ export const leaseControllerDefinition: CustomResourceDefinition = {
         additionalPrinterColumns: [
           { name: 'Target', type: 'string', jsonPath: '.status.target' },
           { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
-          { name: 'Ready', type: 'string', jsonPath: READY },
+          { name: 'Ready', type: 'string', jsonPath: `${READY}.status` },
+          { name: 'Reason', type: 'string', jsonPath: `${READY}.reason` },
           { name: 'Leases', type: 'integer', jsonPath: '.status.activeLeases' },
           { name: 'Next expiry', type: 'string', jsonPath: '.status.nextExpiry' },
+          { name: 'Message', type: 'string', jsonPath: `${READY}.message`, priority: 1 },
           { name: 'Note', type: 'string', jsonPath: '.status.note', priority: 1 },
           { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
         ],
