@@ -1,4 +1,5 @@
 import { configurationReference } from '../reference.ts'
+import { annotationsReference } from './annotations.ts'
 import { collectFacts } from './collect.ts'
 import { crdReference } from './crds.ts'
 import { eventsReference } from './events.ts'
@@ -9,6 +10,7 @@ import { metricsReference } from './metrics.ts'
 export async function referencePages(): Promise<Readonly<Record<string, string>>> {
   const facts = await collectFacts()
   return {
+    'annotations.md': annotationsReference(),
     'configuration.md': configurationReference(),
     'crds.md': crdReference(),
     'events.md': eventsReference(),

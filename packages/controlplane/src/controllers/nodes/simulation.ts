@@ -35,6 +35,9 @@ export interface PodTimes {
   readonly job?: number
 }
 
+/** The times that are not set. */
+export const DEFAULT_POD_TIMES = { pull: 200, start: 300, ready: 0, stop: 200, job: 1_000 } as const satisfies PodTimes
+
 /** Simulated behaviour of a pod; times in milliseconds. */
 export interface PodScript {
   readonly pull: number
@@ -52,12 +55,12 @@ export function podScript(pod: Stored<Pod>, times: PodTimes): PodScript {
   const of = (name: string): string | undefined => (Object.hasOwn(annotations, name) ? annotations[name] : undefined)
   const failure = of(SIMULATE.pullFailure)
   return {
-    pull: duration(of(SIMULATE.pull), times.pull ?? 200),
+    pull: duration(of(SIMULATE.pull), times.pull ?? DEFAULT_POD_TIMES.pull),
     pullFailure: failure === undefined || failure === 'false' ? undefined : failure,
-    start: duration(of(SIMULATE.start), times.start ?? 300),
-    ready: duration(of(SIMULATE.ready), times.ready ?? 0),
+    start: duration(of(SIMULATE.start), times.start ?? DEFAULT_POD_TIMES.start),
+    ready: duration(of(SIMULATE.ready), times.ready ?? DEFAULT_POD_TIMES.ready),
     exit: exitOf(pod, of(SIMULATE.exitCode), of(SIMULATE.exitAfter), times),
-    stop: duration(of(SIMULATE.stop), times.stop ?? 200),
+    stop: duration(of(SIMULATE.stop), times.stop ?? DEFAULT_POD_TIMES.stop),
   }
 }
 
@@ -69,7 +72,7 @@ function exitOf(
 ): PodScript['exit'] {
   const isJob = controllerOf(pod)?.kind === 'Job'
   if (code === undefined && after === undefined && !isJob) return undefined
-  const wait = duration(after, isJob ? (times.job ?? 1_000) : 0)
+  const wait = duration(after, isJob ? (times.job ?? DEFAULT_POD_TIMES.job) : 0)
   if (wait === Infinity) return undefined
   const number = Number(code ?? 0)
   return { after: wait, code: Number.isInteger(number) && number >= 0 && number < 256 ? number : 1 }

@@ -27,9 +27,9 @@ export type JobConfigReading =
 
 /** Every namespace has it, and every pod may use it. */
 export const DEFAULT_SERVICE_ACCOUNT = 'default'
-const DEFAULT_TIMEOUT = '5m'
-const DEFAULT_TTL = '300'
-const DEFAULT_BACKOFF_LIMIT = '3'
+export const DEFAULT_TIMEOUT = '5m'
+export const DEFAULT_TTL = '300'
+export const DEFAULT_BACKOFF_LIMIT = '3'
 
 const MAX_INT32 = 2 ** 31 - 1
 const KEY = /^[-._a-zA-Z0-9]+$/
