@@ -9,7 +9,10 @@ const code = new Set(
   packageSources()
     .filter(({ path: file }) => !/\.test(ing)?\.ts$|\/testing\//.test(file))
     .flatMap(
-      ({ text }) => text.match(/(?<=['`])(?<!env\[['`])(?<!environment: ['`])TENURE_[A-Z]+(?:_[A-Z]+)*(?=['`])/g) ?? [],
+      ({ text }) =>
+        text.match(
+          /(?<=['`])(?<!env\[['`])(?<!environment: ['`])(?<!etting: ['`])TENURE_[A-Z]+(?:_[A-Z]+)*(?=['`])/g,
+        ) ?? [],
     ),
 )
 

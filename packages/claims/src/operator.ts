@@ -41,6 +41,7 @@ export const claims = defineOperator({
           ...httpServerSettings(settings),
           name: 'claims API',
           setting: 'API_ADDR',
+          hostSetting: 'API_ADDR',
           address: settings.apiAddr,
           info: { title: 'Tenure claims', version: '0.1.0' },
           routes: [...routes, ...claimProbeRoutes(context)],

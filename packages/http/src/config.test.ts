@@ -7,12 +7,13 @@ const configuration = defineConfiguration({ program: 'test', summary: 'Tests.', 
 
 describe('httpServerSettings', () => {
   test('the defaults leave authentication to the address and serve plain HTTP', () => {
-    expect(httpServerSettings(UNSET)).toEqual({ setting: 'PORT' })
+    expect(httpServerSettings(UNSET)).toEqual({ setting: 'PORT', hostSetting: 'LISTEN_HOST' })
   })
 
   test('a rate limit becomes a limit of the server', () => {
     expect(httpServerSettings({ ...UNSET, maxRequestsPerSecond: 20 })).toEqual({
       setting: 'PORT',
+      hostSetting: 'LISTEN_HOST',
       limits: { requestsPerSecond: 20 },
     })
   })
@@ -20,8 +21,13 @@ describe('httpServerSettings', () => {
   test('a certificate and its key turn on HTTPS', () => {
     expect(httpServerSettings({ ...UNSET, auth: 'token', tlsCertFile: '/c', tlsKeyFile: '/k' })).toEqual({
       setting: 'PORT',
+      hostSetting: 'LISTEN_HOST',
       authentication: 'token',
-      tls: { certificateFile: '/c', keyFile: '/k' },
+      tls: {
+        certificateFile: '/c',
+        keyFile: '/k',
+        settings: { certificate: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' },
+      },
     })
   })
 

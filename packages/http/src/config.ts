@@ -61,6 +61,8 @@ export type DashboardSettings = Values<typeof dashboardConfig>
 
 export type HttpSettings = Values<typeof httpConfig>
 
+const TLS_SETTINGS = { certificate: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }
+
 /** Options of the HTTP server that follow from the settings, except its address. */
 export function httpServerSettings({
   auth,
@@ -69,7 +71,7 @@ export function httpServerSettings({
   maxRequestsPerSecond: requestsPerSecond,
 }: Pick<HttpSettings, 'auth' | 'tlsCertFile' | 'tlsKeyFile' | 'maxRequestsPerSecond'>): Pick<
   HttpServerOptions,
-  'authentication' | 'limits' | 'tls' | 'setting'
+  'authentication' | 'limits' | 'tls' | 'setting' | 'hostSetting'
 > {
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
     throw new TenureError(
@@ -80,8 +82,10 @@ export function httpServerSettings({
   }
   return {
     setting: 'PORT',
+    hostSetting: 'LISTEN_HOST',
     ...(auth !== 'auto' && { authentication: auth }),
     ...(requestsPerSecond !== undefined && { limits: { requestsPerSecond } }),
-    ...(certificateFile !== undefined && keyFile !== undefined && { tls: { certificateFile, keyFile } }),
+    ...(certificateFile !== undefined &&
+      keyFile !== undefined && { tls: { certificateFile, keyFile, settings: TLS_SETTINGS } }),
   }
 }

@@ -1,19 +1,21 @@
 import { writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { ControlPlane, HostedServer, Member } from '@tenure/controlplane'
+import type { ControlPlane, HostedServer } from '@tenure/controlplane'
 import { joinOrHost, startControlPlane } from '@tenure/controlplane'
 import type { Transport } from '@tenure/kube'
 import { asError, HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import { defineConfiguration } from '@tenure/runtime/configuration'
+import { describePortHolder, findPort } from '@tenure/runtime/health'
 import type { HostedWebhooks } from './hosted-webhooks.ts'
+import { logTable } from './log-settings.ts'
+import { createDataDirectory } from './start/data-directory.ts'
 import { SwitchingTransport } from './switching-transport.ts'
 
 /** The usual port of a Kubernetes API. */
 const DEFAULT_PORT = 6443
-/** Number of ports to try after the usual one if no port is set. */
-const MAX_PORTS_TRIED = 20
+/** The API server of this machine's users only. */
+const HOST = '127.0.0.1'
 
 export const controlPlaneConfiguration = defineConfiguration({
   program: 'tenure controlplane',
@@ -27,7 +29,7 @@ export const controlPlaneConfiguration = defineConfiguration({
       environment: 'TENURE_KUBERNETES_PORT',
       meaning: 'Port of the Kubernetes API. Default: 6443, or the next that is free.',
     },
-    verbose: { type: 'boolean', default: false, meaning: 'Log what happens.' },
+    ...logTable,
   },
 })
 
@@ -36,6 +38,8 @@ export interface ControlPlaneSettings {
   readonly directory: string
   /** The requested port; undefined: the usual one, or the next free port. */
   readonly port: number | undefined
+  /** Called when a control plane serves: this process's own, or the one that it has joined. */
+  readonly onServing: (serving: ServingControlPlane) => void
   readonly log: Logger
   /** The operators of this process. Default: none, the control plane runs alone. */
   readonly operators?: {
@@ -47,6 +51,17 @@ export interface ControlPlaneSettings {
   readonly services?: readonly HostedService[]
   /** Prints a line for people. */
   readonly say: (line: string) => void
+}
+
+/** The control plane that serves a data directory. */
+export interface ServingControlPlane {
+  readonly url: string
+  /** Path of the administrator's kubeconfig. */
+  readonly kubeconfig: string
+  /** The process that hosts it. */
+  readonly pid: number
+  /** Whether this process does. */
+  readonly isHosted: boolean
 }
 
 /** A service of the process that hosts the control plane; it begins and ends with it. */
@@ -71,8 +86,7 @@ const OPERATOR = { user: 'tenure', groups: ['system:masters', 'system:authentica
 /** Hosts the control plane of the data directory, or joins its host and takes over when that one is gone. */
 export async function openControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<OpenControlPlane> {
   const { log, say } = settings
-  const directory = path.resolve(settings.directory)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const directory = await createDataDirectory(settings.directory)
   const failed = Promise.withResolvers<never>()
   // A caller that does not wait for `failed` sees the next request fail; this handler avoids an unhandled rejection.
   failed.promise.catch(() => undefined)
@@ -95,20 +109,28 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
     clock: systemClock,
     log,
     start: async ({ address, former }) => {
+      // Before anything starts: a taken port must leave nothing behind.
+      const port = await choosePort(settings, { address, former: former?.url })
       // Beside the control plane, not after it.
-      const services = Promise.all((settings.services ?? []).map((service) => service.start()))
-      services.catch(() => undefined)
-      const start = (port: number): Promise<ControlPlane> =>
-        startControlPlane({ directory, port, log, ...(operators && { admitted: admitted.promise }) })
-      const before = portOf(address ?? former?.url)
-      const { server, plane } = await host({ ...settings, directory, start, before, isFixed: address !== undefined })
+      const services = startServices(settings.services ?? [])
+      const plane = await startControlPlane({
+        directory,
+        host: HOST,
+        port,
+        log,
+        ...(operators && { admitted: admitted.promise }),
+      }).catch(async (error: unknown) => {
+        await services.stop()
+        throw error
+      })
       hosted = plane.transportFor({ user: { name: OPERATOR.user, groups: OPERATOR.groups } })
-      return withServices(server, services)
+      return withServices(hostedServer(plane, directory), services)
     },
     onChange: (membership) => {
       if (membership.state === 'taking over') say(`The host (pid ${membership.former.pid}) is gone: taking over.`)
       if (membership.state === 'failed') failed.reject(membership.error)
-      if (membership.state === 'hosting' || membership.state === 'joined') describe(membership, say)
+      if (membership.state === 'hosting' || membership.state === 'joined')
+        settings.onServing({ ...membership.host, isHosted: membership.state === 'hosting' })
       if (membership.state === 'hosting') {
         ended = membership.host.ended ?? []
         transport.switchTo(hosted)
@@ -134,29 +156,57 @@ export async function openControlPlane(settings: ControlPlaneSettings, signal: A
   }
 }
 
+/** Services that start together. `stop` also stops those that have not finished their start. */
+interface StartingServices {
+  readonly started: Promise<unknown>
+  stop(): Promise<void>
+}
+
+function startServices(services: readonly HostedService[]): StartingServices {
+  const starting = services.map((service) => service.start())
+  const started = Promise.all(starting)
+  // The caller waits for it after the control plane has started.
+  started.catch(() => undefined)
+  return {
+    started,
+    async stop() {
+      const settled = await Promise.allSettled(starting)
+      const running = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+      await Promise.all(running.map((service) => service.stop()))
+    },
+  }
+}
+
 /** The server, closed after its services. Rejects if one of them did not start. */
-async function withServices(
-  server: HostedServer,
-  starting: Promise<readonly { stop(): Promise<void> }[]>,
-): Promise<HostedServer> {
+async function withServices(server: HostedServer, services: StartingServices): Promise<HostedServer> {
   try {
-    const services = await starting
-    return {
-      ...server,
-      close: async () => {
-        await Promise.all(services.map((service) => service.stop()))
-        await server.close()
-      },
-    }
+    await services.started
   } catch (error) {
+    await services.stop()
     await server.close()
     throw error
+  }
+  return {
+    ...server,
+    close: async () => {
+      await services.stop()
+      await server.close()
+    },
   }
 }
 
 /** Hosts or joins until `signal` aborts. */
-export async function runControlPlane(settings: ControlPlaneSettings, signal: AbortSignal): Promise<void> {
-  const open = await openControlPlane(settings, signal)
+export async function runControlPlane(
+  settings: Omit<ControlPlaneSettings, 'onServing'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { say } = settings
+  const onServing = ({ url, kubeconfig, pid, isHosted }: ServingControlPlane): void => {
+    say(`Kubernetes API  ${url}${isHosted ? '' : `, hosted by pid ${pid}; joined it`}`)
+    say(`kubeconfig      ${kubeconfig}`)
+    say(`try             kubectl --kubeconfig ${kubeconfig} get nodes`)
+  }
+  const open = await openControlPlane({ ...settings, onServing }, signal)
   try {
     await Promise.race([open.failed, whenAborted(signal)])
   } finally {
@@ -171,57 +221,38 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function describe(
-  membership: Extract<Member['membership'], { state: 'hosting' | 'joined' }>,
-  say: (line: string) => void,
-): void {
-  const { url, kubeconfig, pid } = membership.host
-  say(
-    membership.state === 'hosting'
-      ? `Kubernetes API  ${url}`
-      : `Kubernetes API  ${url}, hosted by pid ${pid}; joined it`,
-  )
-  say(`kubeconfig      ${kubeconfig}`)
-  say(`try             kubectl --kubeconfig ${kubeconfig} get nodes`)
+interface FormerAddresses {
+  /** The address that clients of this moment use: it must be used. */
+  readonly address: string | undefined
+  /** The address of the previous run: it is preferred. */
+  readonly former: string | undefined
 }
 
-interface HostOptions extends ControlPlaneSettings {
-  /** The previous port. */
-  readonly before: number | undefined
-  /** Whether the previous port must be used. */
-  readonly isFixed: boolean
-  readonly start: (port: number) => Promise<ControlPlane>
+/** The port of the API server: after a takeover the same, then the requested one, the previous one, or the next free one. */
+async function choosePort(
+  { port: requested, say }: ControlPlaneSettings,
+  { address, former }: FormerAddresses,
+): Promise<number> {
+  const fixed = portOf(address) ?? requested
+  const wanted = fixed ?? portOf(former) ?? DEFAULT_PORT
+  const found = await findPort(`${HOST}:${wanted}`, {
+    what: 'the Kubernetes API',
+    setting: 'TENURE_KUBERNETES_PORT',
+    whenTaken: fixed === undefined ? 'next' : 'fail',
+  })
+  const port = found ?? 0
+  if (port !== wanted)
+    say(`Port ${wanted} of the Kubernetes API is taken by ${await describePortHolder(wanted)}; using ${port}.`)
+  return port
 }
 
-/**
- * Starts the control plane at the required port (after a takeover), the requested one, its previous one, or the next
- * free one.
- */
-async function host({ before, directory, isFixed, start, ...settings }: HostOptions): Promise<{
-  readonly server: HostedServer
-  readonly plane: ControlPlane
-}> {
-  const first = (isFixed ? before : undefined) ?? settings.port ?? before ?? DEFAULT_PORT
-  const last = isFixed || settings.port !== undefined ? first : first + MAX_PORTS_TRIED
-  for (let port = first; ; port++) {
-    try {
-      const plane = await start(port)
-      const { url, kubeconfig } = plane
-      if (url === undefined || kubeconfig === undefined) throw new Error('The control plane has no address')
-      const file = path.join(directory, 'kubeconfig')
-      writeFileSync(file, kubeconfig, { mode: 0o600 })
-      return { server: { url, kubeconfig: file, close: () => plane.stop() }, plane }
-    } catch (error) {
-      if (!isTaken(error) || port >= last) throw error
-      if (port === first) settings.say(`Port ${port} is taken; trying the next ones.`)
-    }
-  }
-}
-
-/** Returns true if `error` or its cause is a taken port. */
-function isTaken(error: unknown): boolean {
-  const { code, cause } = asError(error) as NodeJS.ErrnoException
-  return code === 'EADDRINUSE' || code === 'TENURE_PORT_TAKEN' || (cause !== undefined && isTaken(cause))
+/** Writes the kubeconfig of a control plane that serves. */
+function hostedServer(plane: ControlPlane, directory: string): HostedServer {
+  const { url, kubeconfig } = plane
+  if (url === undefined || kubeconfig === undefined) throw new Error('The control plane has no address')
+  const file = path.join(directory, 'kubeconfig')
+  writeFileSync(file, kubeconfig, { mode: 0o600 })
+  return { url, kubeconfig: file, close: () => plane.stop() }
 }
 
 function portOf(url: string | undefined): number | undefined {

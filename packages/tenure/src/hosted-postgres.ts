@@ -5,6 +5,7 @@ import { sleep, systemClock, TenureError } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime/configuration'
 import type { HostedService } from './control-plane.ts'
+import type { Progress } from './start/progress.ts'
 
 /** The value of DB_HOST that stands for the server of `tenure start`. */
 export const EMBEDDED_HOST = 'embedded'
@@ -18,6 +19,7 @@ export interface HostedPostgresOptions {
   readonly directory: string
   readonly log: Logger
   readonly say: (line: string) => void
+  readonly progress: Progress
 }
 
 /**
@@ -42,14 +44,14 @@ export class HostedPostgres implements HostedService {
   }
 
   async start(): Promise<{ stop(): Promise<void> }> {
-    const { directory, log, say } = this.#options
+    const { directory, log, progress } = this.#options
     const server = await startEmbeddedPostgres({
       directory,
       log,
       onExit: (code) => log.error('the embedded PostgreSQL ended', { code }),
     })
-    say(`PostgreSQL      ${server.host}:${server.port}`)
-    say(`try             psql "$(cat ${this.#urlFile})"`)
+    progress.done('Started PostgreSQL')
+    progress.address('PostgreSQL', `${server.host}:${server.port}, with psql "$(cat ${path.resolve(this.#urlFile)})"`)
     return server
   }
 

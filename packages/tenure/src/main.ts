@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { asError } from '@tenure/kube'
-import { createLogger } from '@tenure/runtime'
+import { silentLogger, stopSignals } from '@tenure/runtime'
 import { type Configuration, readConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { Command } from 'commander'
 import { clusterOperatorEntries, operatorEntries } from './operators.ts'
 import { say } from './say.ts'
+
+/** Milliseconds after a signal at which a process that serves people on this machine ends in any case. */
+const STOP_DEADLINE_MS = 4_500
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -17,20 +20,31 @@ const program = new Command('tenure')
 
 serving('start', 'start everything, with nothing installed', async () => {
   const { start, startConfiguration } = await import('./start.ts')
-  return configured(startConfiguration, async (settings, signal) => {
-    say(`Tenure ${manifest.version}`)
-    await start(settings, signal)
-    say('Stopped.')
-  })
+  return configured(
+    startConfiguration,
+    async (settings, signal) => {
+      say(`Tenure ${manifest.version}`)
+      await start(settings, signal)
+      say('Stopped.')
+    },
+    STOP_DEADLINE_MS,
+  )
 })
 serving('controlplane', 'run the embedded control plane alone', async () => {
-  const { controlPlaneConfiguration, runControlPlane } = await import('./control-plane.ts')
-  return configured(controlPlaneConfiguration, async (settings, signal) => {
-    say(`Tenure ${manifest.version}`)
-    const log = await createLogger({ level: settings.verbose ? 'info' : 'warn', format: 'text' })
-    await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
-    say('Stopped.')
-  })
+  const [{ controlPlaneConfiguration, runControlPlane }, { loggerOf }] = await Promise.all([
+    import('./control-plane.ts'),
+    import('./log-settings.ts'),
+  ])
+  return configured(
+    controlPlaneConfiguration,
+    async (settings, signal) => {
+      say(`Tenure ${manifest.version}`)
+      const log = await loggerOf(settings)
+      await runControlPlane({ directory: settings.data, port: settings.port, log, say }, signal)
+      say('Stopped.')
+    },
+    STOP_DEADLINE_MS,
+  )
 })
 for (const { name, load } of [...operatorEntries, ...clusterOperatorEntries]) {
   serving(name, `run the operator of ${name.replaceAll('-', ' ')}`, async () => {
@@ -61,14 +75,20 @@ interface Program {
 function configured<T extends Table>(
   configuration: Configuration<T>,
   run: (settings: Values<T>, signal: AbortSignal) => Promise<void>,
+  deadline?: number,
 ): Program {
   return {
     async run(argv) {
       const loaded = await readConfiguration(configuration, { argv, environment: process.env })
       if (loaded.kind === 'help') return say(loaded.text)
-      const stop = new AbortController()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)))
-      await run(loaded.values, stop.signal)
+      // A terminal that closes takes its output with it; the stop must go on.
+      for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
+      const stop = stopSignals({ log: silentLogger, deadline })
+      try {
+        await run(loaded.values, stop.signal)
+      } finally {
+        stop.dispose()
+      }
     },
   }
 }

@@ -5,6 +5,7 @@ import {
   createMetrics,
   type Operator,
   type OperatorServer,
+  type RunOperatorsOptions,
   runOperators,
 } from '@tenure/runtime'
 import {
@@ -32,7 +33,7 @@ export function configVariables(operators: readonly Operator[]): readonly string
 
 /** Runs an operator against the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */
 export async function runOperator(operator: Operator, settings: Values<Table>, signal: AbortSignal): Promise<void> {
-  const { logLevel = 'info', logFormat = 'json', ...standard }: StandardSettings = settings
+  const { logLevel = 'info', logFormat, ...standard }: StandardSettings = settings
   await runOperators(
     {
       operators: [configure(operator, settings)],
@@ -40,11 +41,19 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
       inCluster: standard.inCluster,
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
+      addressSettings: addressSettings(operator),
       log: await createLogger({ level: logLevel, format: logFormat }),
       metrics: await createMetrics(),
     },
     signal,
   )
+}
+
+/** The variables with the addresses of probes and metrics, for messages. */
+function addressSettings(operator: Operator): NonNullable<RunOperatorsOptions['addressSettings']> {
+  const { rows } = operatorConfiguration(operator)
+  const nameOf = (key: string): string | undefined => rows.find((row) => row.key === key)?.environment
+  return { probes: nameOf('healthProbeBindAddress'), metrics: nameOf('metricsBindAddress') ?? nameOf('metricsPort') }
 }
 
 /** The server with the routes, views and dashboard of the operator, if its settings have one. */

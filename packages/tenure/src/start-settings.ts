@@ -3,12 +3,14 @@ import { TenureError } from '@tenure/kube'
 import { type ConfiguredOperator, configure, type Operator } from '@tenure/runtime'
 import {
   defaultValues,
+  defineConfiguration,
   leaderElectionConfig,
   type Option,
   type Table,
   type Values,
   webhookConfig,
 } from '@tenure/runtime/configuration'
+import type { AddressCheck } from './start/checks.ts'
 
 /** Settings that all operators of a process share: each row is there once. */
 const SHARED: Table = { ...httpConfig, ...leaderElectionConfig, ...webhookConfig }
@@ -47,6 +49,18 @@ export function embeddedOperator(operator: Operator, settings: Values<Table>): C
 /** The values that operators have on the embedded control plane if they are not set. */
 export function embeddedDefaults(operators: readonly Operator[]): ReadonlySet<unknown> {
   return new Set(operators.flatMap(({ embedded }) => Object.values(embedded)))
+}
+
+/** The addresses of servers of single operators, from their settings, to check before anything is started. */
+export function embeddedAddresses(operators: readonly Operator[], settings: Values<Table>): readonly AddressCheck[] {
+  const { rows } = defineConfiguration({ program: 'tenure start', summary: '', options: embeddedTable(operators) })
+  const defaults = embeddedDefaults(operators)
+  return rows.flatMap(({ key, option, environment, flag }) => {
+    const address = settings[key]
+    if (option.type !== 'address' || typeof address !== 'string') return []
+    const setting = environment ?? `--${flag ?? key}`
+    return [{ address, what: `the server of ${setting}`, setting, whenTaken: defaults.has(address) ? 'next' : 'fail' }]
+  })
 }
 
 function withDefault(option: Option, value: unknown): Option {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client, HttpTransport, loadConfig } from '@tenure/kube'
 import { Application } from '@tenure/applications'
-import { Deployment } from '@tenure/kube/kinds'
+import { ClusterRoleBinding, Deployment, ServiceAccount } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '../../..')
@@ -27,7 +28,7 @@ afterEach(async () => {
 /** `npm start`, as the launcher runs it. */
 class Started {
   readonly #child: ChildProcess
-  readonly #exit: Promise<number | null>
+  readonly exited: Promise<number | null>
   output = ''
 
   constructor(...args: readonly string[]) {
@@ -45,14 +46,14 @@ class Started {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
     }
-    this.#exit = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.exited = new Promise((resolve) => this.#child.once('exit', resolve))
     running.add(this)
   }
 
   async kill(signal: NodeJS.Signals): Promise<number | null> {
     running.delete(this)
     this.#child.kill(signal)
-    return this.#exit
+    return this.exited
   }
 }
 
@@ -97,9 +98,13 @@ test('a Deployment becomes ready and survives kill -9', { timeout: 120_000 }, as
   const second = new Started()
   await expect.poll(() => second.output, POLL_OPTIONS).toContain('kubeconfig')
   await expect.poll(readyReplicas, POLL_OPTIONS).toBe(3)
-  await expect.poll(() => second.output, POLL_OPTIONS).toContain('Ready           this process leads applications')
+  await expect.poll(() => second.output, POLL_OPTIONS).toMatch(/^Ready +in [\d.]+ s: this process leads applications/m)
   expect(await second.kill('SIGTERM')).toBe(0)
   expect(second.output).toContain('Stopped.')
+  // Steps first, then the addresses, then the commands to try.
+  expect(second.output).toMatch(
+    /^Tenure .*\n(?: {2}✓ .* s\n)+\nDashboard [^]*^Ready .*\n\nTry next, in another terminal:\n(?: {2}\S.*\n){3}Ctrl-C stops everything.\nStopped.$/m,
+  )
 })
 
 test('a second process joins and takes over at the same address', { timeout: 120_000 }, async () => {
@@ -149,6 +154,52 @@ test('an invalid port is reported in one line and creates no file', { timeout: 6
   const started = new Started('--port', 'many')
   await expect.poll(() => started.output, POLL_OPTIONS).toContain('--port: "many" is not a whole number')
   expect(existsSync(data)).toBe(false)
+})
+
+test('a data directory, host or Kubernetes port that cannot be used is named before anything is started', async () => {
+  const file = path.join(data, 'file')
+  writeFileSync(file, '')
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as AddressInfo
+  try {
+    const wrong = new Started('--data', file, '--host', '192.0.2.1')
+    expect(await wrong.exited).toBe(1)
+    expect(wrong.output).toMatch(
+      /^tenure start cannot start, 2 settings are wrong:\n {2}- 192\.0\.2\.1 for the HTTP API is not an address of this machine; set LISTEN_HOST to one that is\.\n {2}- The data directory .*file cannot be used: it is not a directory; choose another with TENURE_DATA\.$/m,
+    )
+    const started = new Started('--kubernetes-port', String(port))
+    expect(await started.exited).toBe(1)
+    expect(started.output).toMatch(/^Port \d+ for the Kubernetes API .* choose another with TENURE_KUBERNETES_PORT\.$/m)
+    expect(started.output).not.toMatch(/http:|https:|PostgreSQL/)
+  } finally {
+    taken.close()
+  }
+})
+
+test('a server that other machines reach says that callers need tokens, and such a token works', async () => {
+  const started = new Started('--kubernetes-port', '0', '--host', '0.0.0.0')
+  await expect.poll(() => started.output, POLL_OPTIONS).toContain('Ctrl-C stops')
+  expect(started.output).toMatch(/^Callers need a token, because the HTTP API listens on 0\.0\.0\.0 \(LISTEN_HOST\)/m)
+  const url = /^ {2}curl .* (http:\S+)$/m.exec(started.output)?.[1] ?? ''
+  const account = { name: 'me', namespace: 'default' }
+  // As the three commands do.
+  const token = await withClient(async (client) => {
+    await client.create(ServiceAccount, { metadata: account })
+    await client.create(ClusterRoleBinding, {
+      metadata: { name: 'me' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'ServiceAccount', ...account }],
+    })
+    const path = '/api/v1/namespaces/default/serviceaccounts/me/token'
+    const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+    const headers = { 'content-type': 'application/json' }
+    const request = { verb: 'create', method: 'POST', idempotent: false, path, body, headers } as const
+    const { value } = await client.requester.json(request)
+    return (value as { status: { token: string } }).status.token
+  })
+  expect((await fetch(url)).status).toBe(401)
+  expect((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
 })
 
 /** Runs before the launcher, and lets it take the Node that runs it for an older one. */

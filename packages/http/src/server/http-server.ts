@@ -3,13 +3,13 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import type { Component, Logger, ManagerContext, OperatorServer, RunningOperator } from '@tenure/runtime'
-import { formatAddress, type ListenAddress, parseAddress } from '@tenure/runtime/health'
+import { formatAddress, listen, type ListenAddress, parseAddress } from '@tenure/runtime/health'
 import { ByteBudget, ServerConnections } from '@tenure/runtime/serving'
 import { App } from './app.ts'
 import { respondToClientError, respondToConnect } from './client-error.ts'
 import type { HttpLimits } from './limits.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
-import { isLoopback, listen } from './listen.ts'
+import { isLoopback } from './loopback.ts'
 import type { OpenApiInfo } from '../routes/openapi.ts'
 import '../operator.ts'
 import type { HttpError } from '../errors/http-error.ts'
@@ -43,6 +43,8 @@ export interface HttpServerOptions {
   readonly name?: string
   /** The setting for the port, for messages: `PORT`. Default none. */
   readonly setting?: string
+  /** The setting for the host, for messages: `LISTEN_HOST`. Default: `setting`. */
+  readonly hostSetting?: string
   /** For a port in use: fail, or use the next free one. Default `fail`. */
   readonly whenTaken?: 'fail' | 'next'
   /** For `/openapi.json`. Default `Tenure`, `0.1.0`. */
@@ -179,7 +181,7 @@ export class HttpServer implements Component {
   async start(): Promise<void> {
     const wanted = this.#wanted
     if (!wanted) return
-    const { tls, whenTaken = 'fail', setting, onListening } = this.#options
+    const { tls, whenTaken = 'fail', setting, hostSetting, onListening } = this.#options
     const { clock, log } = this.#context
     if (tls) this.#tls = await openTls(tls, clock, log)
     const { createServer: createTlsServer } = tls ? await import('node:https') : {}
@@ -198,7 +200,7 @@ export class HttpServer implements Component {
     this.#connections = new ServerConnections(server, { max, reserve })
     this.#connections.followRequests(server)
     this.#settle(server, log)
-    const address = await listen(server, wanted, { what: this.name, setting, whenTaken })
+    const address = await listen(server, wanted, { what: this.name, setting, hostSetting, whenTaken })
     server.on('error', (error) => log.error('HTTP server failed', { what: this.name, error }))
     const listening = this.#listening(wanted, address)
     log.info('serving', { what: this.name, address: formatAddress(listening), url: listening.url })

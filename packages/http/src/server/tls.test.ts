@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { json } from '../routes/response.ts'
 import { route } from '../routes/route.ts'
 import { call, closeAll, serving } from './server.testing.ts'
+import { checkTlsFiles } from './tls.ts'
 
 const authority = createAuthority({ commonName: 'test' })
 const routes = [
@@ -89,4 +90,25 @@ test('an invalid certificate is an error at startup', async () => {
     code: 'TENURE_HTTP_CERTIFICATE',
     message: expect.stringContaining('none.crt cannot be read'),
   })
+})
+
+test('wrong TLS files are named with their settings', async () => {
+  const [certificateFile, keyFile] = [path.join(directory, 'tls.crt'), path.join(directory, 'tls.key')]
+  const settings = { certificate: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' }
+  const problemOf = async (certificate: string, key: string): Promise<string> => {
+    await writeFile(certificateFile, certificate)
+    await writeFile(keyFile, key)
+    return checkTlsFiles({ certificateFile, keyFile, settings }).then(() => 'none', String)
+  }
+  const { certificate, key } = issue('a')
+  expect(await problemOf(certificate, key)).toBe('none')
+  expect(await problemOf('x', key)).toContain(`${certificateFile} is not a certificate in PEM; check TLS_CERT_FILE.`)
+  expect(await problemOf(certificate, 'x')).toContain('without a passphrase; check TLS_KEY_FILE.')
+  expect(await problemOf(certificate, issue('b').key)).toContain(
+    `${keyFile} is not the key of ${certificateFile}; check TLS_CERT_FILE and TLS_KEY_FILE.`,
+  )
+  const none = path.join(directory, 'none')
+  await expect(checkTlsFiles({ certificateFile: none, keyFile, settings })).rejects.toThrow(
+    `${none} cannot be read (there is no such file); check TLS_CERT_FILE.`,
+  )
 })

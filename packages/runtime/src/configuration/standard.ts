@@ -129,8 +129,7 @@ export const logConfig = {
     clusterOnly: true,
     type: 'string',
     choices: ['json', 'text'],
-    default: 'json',
-    meaning: 'Format of log lines: json for programs, text for people.',
+    meaning: 'Format of log lines: json for programs, text for people. Default: text on a terminal, otherwise json.',
   },
 } as const satisfies Table
 

@@ -1,4 +1,5 @@
 export * from './address.ts'
+export * from './listen.ts'
 export * from './metrics-handler.ts'
 export * from './probes.ts'
 export * from './serve.ts'

@@ -1,11 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
-import { TenureError, asError } from '@tenure/kube'
+import { asError } from '@tenure/kube'
 import type { Logger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { ListenAddress } from './address.ts'
 import { formatAddress, parseAddress } from './address.ts'
+import { listen } from './listen.ts'
 import { metricsHandler } from './metrics-handler.ts'
 import type { Probes } from './probes.ts'
 import { ServerConnections } from '../serving/index.ts'
@@ -19,7 +18,7 @@ export interface ServeOptions {
   /** Names the server in error messages. */
   readonly what: string
   /** The setting that changes the address, for error messages: `--health-probe-bind-address`. */
-  readonly setting?: string
+  readonly setting?: string | undefined
 }
 
 export interface Served {
@@ -69,25 +68,13 @@ export async function serve(handler: Handler, options: ServeOptions): Promise<Se
   server.setTimeout(60_000)
   const connections = new ServerConnections(server, { max: 256 })
   connections.followRequests(server)
-  await listen(server, requested, options)
-  const { address: host, port } = server.address() as AddressInfo
+  const { address: host, port } = await listen(server, requested, options)
   return {
     host,
     port,
     address: formatAddress({ host, port }),
     close: (grace) => close(server, connections, options.clock, grace),
   }
-}
-
-function listen(server: Server, requested: ListenAddress, options: ServeOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, requested, options))
-    server.once('error', onError)
-    server.listen({ port: requested.port, ...(requested.host && { host: requested.host }) }, () => {
-      server.off('error', onError)
-      resolve()
-    })
-  })
 }
 
 function close(server: Server, connections: ServerConnections, clock: Clock, grace = 2_000): Promise<void> {
@@ -101,44 +88,4 @@ function close(server: Server, connections: ServerConnections, clock: Clock, gra
     })
     connections.closeIdle()
   })
-}
-
-/** Describes why a server cannot listen and how to fix it. */
-export function cannotListen(
-  error: NodeJS.ErrnoException,
-  requested: ListenAddress,
-  options: Pick<ServeOptions, 'what' | 'setting'> & {
-    /** The program that holds the port, if known. Default `another program`. */
-    readonly takenBy?: string
-  },
-): TenureError {
-  const { what, setting, takenBy = 'another program' } = options
-  const elsewhere = setting ? `choose another with ${setting}` : 'choose another'
-  const where = formatAddress(requested)
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new TenureError(
-        'TENURE_PORT_TAKEN',
-        `Port ${requested.port} for ${what} (${where}) is taken by ${takenBy}; stop it, or ${elsewhere}.`,
-        { cause: error },
-      )
-    case 'EACCES':
-      return new TenureError(
-        'TENURE_PORT_FORBIDDEN',
-        `Port ${requested.port} for ${what} may not be opened by this user; use a port above 1023: ${elsewhere}.`,
-        { cause: error },
-      )
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new TenureError(
-        'TENURE_ADDRESS_UNAVAILABLE',
-        `${where} for ${what} is not an address of this machine; ${elsewhere}.`,
-        { cause: error },
-      )
-    default:
-      return new TenureError('TENURE_LISTEN_FAILED', `Could not listen on ${where} for ${what}: ${error.message}.`, {
-        cause: error,
-      })
-  }
 }

@@ -8,8 +8,8 @@ import { type Facts, type Logger, silentLogger } from './logger.ts'
 export interface CreateLoggerOptions {
   /** Lowest level that is written. Default `info`. */
   readonly level?: LogLevel
-  /** `json` writes one JSON object per line, `text` is for terminals. Default `json`. */
-  readonly format?: 'json' | 'text'
+  /** `json` writes one JSON object per line, `text` is for people. Default: `text` if standard error is a terminal, else `json`. */
+  readonly format?: 'json' | 'text' | undefined
   /** Receives the lines. Written synchronously, so that a crash loses none. Default: standard error. */
   readonly destination?: { write(text: string): unknown }
   /** Default: the system clock. */
@@ -21,7 +21,9 @@ export interface CreateLoggerOptions {
  * JSON.
  */
 export async function createLogger(options: CreateLoggerOptions = {}): Promise<Logger> {
-  const { level = 'info', format = 'json', clock = systemClock } = options
+  const { level = 'info', clock = systemClock } = options
+  const isTerminal = options.destination === undefined && process.stderr.isTTY
+  const format = options.format ?? (isTerminal ? 'text' : 'json')
   if (!LOG_LEVELS.includes(level)) {
     throw new TenureError(
       'TENURE_LOG_LEVEL',

@@ -1,7 +1,7 @@
-import type { LoadConfigOptions } from '@tenure/kube'
+import { connectTo, HttpTransport, type LoadConfigOptions } from '@tenure/kube'
 import { expect, test, vi } from 'vitest'
 import { silentLogger } from '../log/logger.ts'
-import { findServer } from './connection.ts'
+import { findServer, reportUnreachable } from './connection.ts'
 
 const kubeconfig = `
 current-context: c
@@ -50,4 +50,26 @@ test('inCluster false is the kubeconfig, also in a pod', async () => {
 test('without inCluster a named kubeconfig comes first', async () => {
   expect(await find(undefined, podEnv, files)).toEqual({ server: 'https://kubeconfig', messages: [] })
   expect((await find(undefined, { ...podEnv, KUBECONFIG: '' }, files)).server).toBe('https://10.0.0.1:443')
+})
+
+test('an API server at which nothing listens is named at once, with its kubeconfig', async () => {
+  const config = { ...connectTo({ server: 'http://127.0.0.1:1' }), origin: 'context "c"' }
+  const transport = new HttpTransport(config)
+  const error = vi.fn()
+  const { signal } = new AbortController()
+  try {
+    await reportUnreachable(transport, config, { log: { ...silentLogger, error }, signal })
+    expect(error.mock.calls).toEqual([
+      [
+        'API server is not usable yet, trying again',
+        {
+          reason: expect.stringContaining(
+            `Nothing listens at the API server's address http://127.0.0.1:1 (context "c")`,
+          ),
+        },
+      ],
+    ])
+  } finally {
+    await transport.close()
+  }
 })

@@ -1,5 +1,7 @@
 import {
+  Client,
   type ConnectionConfig,
+  explainStartupFailure,
   HttpTransport,
   loadConfig,
   type LoadConfigOptions,
@@ -34,10 +36,34 @@ export async function connect(options: RunOperatorsOptions, metrics: Metrics): P
   }
   const config = options.config ?? (await findServer(options.inCluster, options.log ?? silentLogger))
   const http = new HttpTransport(config, { userAgent: 'tenure', clock })
+  const closing = new AbortController()
+  const reported = reportUnreachable(http, config, { log: options.log ?? silentLogger, signal: closing.signal })
   return {
     transport: observed(http, new URL(config.server).host),
     namespace: options.namespace ?? config.namespace,
-    close: () => http.close(),
+    close: async () => {
+      closing.abort()
+      await reported
+      await http.close()
+    },
+  }
+}
+
+/**
+ * Names an API server that does not answer, or refuses the credentials, at once: watches and elections report it only after
+ * their own time-outs, and continue to try.
+ */
+export async function reportUnreachable(
+  transport: Transport,
+  config: ConnectionConfig,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  const { requester } = new Client({ transport, retry: { attempts: 1 } })
+  try {
+    await requester.json({ verb: 'get', method: 'GET', path: '/version', idempotent: true, signal })
+  } catch (error) {
+    if (signal.aborted) return
+    log.error('API server is not usable yet, trying again', { reason: explainStartupFailure(error, config) })
   }
 }
 

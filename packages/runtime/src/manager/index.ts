@@ -7,3 +7,4 @@ export type {
   RunOperatorsOptions,
   WebhookRegistrar,
 } from './options.ts'
+export { stopSignals, type SignalProcess, type StopSignals, type StopSignalsOptions } from './signals.ts'

@@ -23,12 +23,12 @@ const MAX_RECORDER_GRACE_MS = 5_000
  * Runs operators and serves everything that they return: controllers, components, webhooks, routes, probes. Probes and
  * servers start first, then webhooks, then definitions and caches, then everything that follows the leader; all stop in reverse order.
  *
- * Runs until `signal` aborts or, without one, until SIGINT or SIGTERM; resolves after a clean stop. Rejects if a part
- * fails to start.
+ * Runs until `signal` aborts or, without one, until SIGINT, SIGTERM or SIGHUP; resolves after a clean stop. Rejects if a
+ * part fails to start.
  */
 export async function runOperators(options: RunOperatorsOptions, signal?: AbortSignal): Promise<void> {
   const log = options.log ?? silentLogger
-  const signals = signal ? undefined : stopSignals(log)
+  const signals = signal ? undefined : stopSignals({ log })
   const stop = signal ?? signals?.signal ?? new AbortController().signal
   let connection: Connection | undefined
   try {
@@ -153,10 +153,12 @@ class Manager {
   }
 
   #servers(): readonly Component[] {
-    const { probes, metricsAddress, servers = [] } = this.#options
+    const { probes, metricsAddress, addressSettings = {}, servers = [] } = this.#options
     return [
-      ...(probes === undefined ? [] : [probesComponent(probes, this.#context)]),
-      ...(metricsAddress === undefined ? [] : [metricsComponent(metricsAddress, this.#context)]),
+      ...(probes === undefined ? [] : [probesComponent(probes, this.#context, addressSettings.probes)]),
+      ...(metricsAddress === undefined
+        ? []
+        : [metricsComponent(metricsAddress, this.#context, addressSettings.metrics)]),
       ...servers.map((server) => server.create(this.#operators, this.#context)),
     ]
   }

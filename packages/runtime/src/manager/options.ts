@@ -82,6 +82,8 @@ export interface RunOperatorsOptions {
   readonly probes?: string | undefined
   /** Address of `/metrics`: `:8080`. Default: not served. */
   readonly metricsAddress?: string | undefined
+  /** Names of the settings with those addresses, for messages. Default: none. */
+  readonly addressSettings?: { readonly probes?: string | undefined; readonly metrics?: string | undefined }
   /** Milliseconds that running work gets when the manager stops. Default 30,000. */
   readonly gracePeriod?: number
   /** Default: no logs. `createLogger` makes a logger. */

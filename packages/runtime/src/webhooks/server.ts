@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '@tenure/kube'
 import { asError, systemClock, TenureError } from '@tenure/kube'
 import type { CertificateWithKey } from '../certificates/index.ts'
+import { listen } from '../health/listen.ts'
 import type { Logger } from '../log/logger.ts'
 import { silentLogger } from '../log/logger.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -135,10 +136,7 @@ export class AdmissionServer {
     this.#connections = new ServerConnections(server, { max: this.#options.maxConnections ?? 1000 })
     this.#connections.followRequests(server)
     server.on('tlsClientError', (error) => this.#log.debug('TLS handshake failed', { error }))
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause) => reject(cannotListen(port, cause)))
-      server.listen(port, host, resolve)
-    })
+    await listen(server, { host, port }, { what: 'webhooks', setting: 'WEBHOOK_PORT' })
     server.removeAllListeners('error')
     server.on('error', (error) => this.#log.error('webhook server failed', { error }))
     this.#server = server
@@ -247,10 +245,4 @@ function bodyError(failure: BodyFailure, maxBytes: number): AdmissionReviewRespo
     default:
       return failure satisfies never
   }
-}
-
-function cannotListen(port: number, cause: NodeJS.ErrnoException): TenureError {
-  const why =
-    cause.code === 'EADDRINUSE' ? `port ${port} is taken; choose another or 0 for any free one` : cause.message
-  return new TenureError('TENURE_WEBHOOK_SERVER', `The webhook server cannot listen: ${why}.`, { cause })
 }
