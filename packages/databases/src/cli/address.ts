@@ -27,7 +27,10 @@ export interface FoundAddress {
 }
 
 /** `--database-url`, then DATABASE_URL, then the DB_ variables, then the file that `npm start` writes. */
-export async function findAddress({ environment: env }: DbCliContext, options: DbCliOptions): Promise<FoundAddress> {
+export async function findAddress(
+  { environment: env, warn }: DbCliContext,
+  options: DbCliOptions,
+): Promise<FoundAddress> {
   if (options.databaseUrl !== undefined)
     return { address: addressOfUrl(options.databaseUrl, '--database-url'), source: '--database-url' }
   const url = env['DATABASE_URL']
@@ -35,7 +38,9 @@ export async function findAddress({ environment: env }: DbCliContext, options: D
   if (VARIABLES.some((name) => env[name]))
     return { address: await addressOfVariables(env), source: 'DB_HOST and the other DB_ variables' }
   const file = path.join(env['TENURE_DATA'] || DEFAULT_DATA, POSTGRES_URL_FILE)
-  return { address: addressOfUrl(await readUrlFile(file), file), source: file }
+  const address = addressOfUrl(await readUrlFile(file), file)
+  warn(`No database is named: using the PostgreSQL of ${file}, which npm start wrote.`)
+  return { address, source: file }
 }
 
 /** The text may hold a password, so no message quotes it. */

@@ -191,7 +191,9 @@ describe('the address of the database', () => {
     writeFileSync(path.join(folder, 'postgres-url'), 'postgres://nest:hunter2@127.0.0.1:1/nest\n')
     const result = await runDbCommand({ TENURE_DATA: folder }, ['list'])
     expect(result.code).toBe(1)
-    expect(result.progress).toMatch(/^The connection to PostgreSQL failed; check that the server runs/)
+    expect(result.progress).toMatch(
+      /^No database is named: using the PostgreSQL of .*postgres-url, which npm start wrote\.\nThe connection to PostgreSQL failed; check that the server runs/,
+    )
     expect(result.progress).toContain(`The address comes from ${folder}/postgres-url.`)
     expect(result.progress).not.toContain('hunter2')
   })

@@ -55,6 +55,43 @@ describe('in a cluster', () => {
   })
 })
 
+const options = (said: string[]) => ({
+  localDirectory: '/work/.tenure',
+  onLocal: (message: string) => void said.push(message),
+})
+
+describe('the kubeconfig of npm start', () => {
+  const local = { '/work/.tenure/kubeconfig': kubeconfig('https://local') }
+  const empty = { '/home/me/.kube/config': 'clusters: []' }
+
+  test.each([
+    ['there is none', {}],
+    ['the one of the user is empty', { '/home/me/.kube/config': '' }],
+    ['the one of the user names no cluster', empty],
+  ])('it is used, and a message says so, if %s', async (_case, files) => {
+    const said: string[] = []
+    expect((await load({ ...local, ...files }, options(said))).server).toBe('https://local')
+    expect(said).toEqual(['No kubeconfig is set: using /work/.tenure/kubeconfig, which npm start wrote.'])
+  })
+
+  test('a kubeconfig that is set, or that of the user, comes first', async () => {
+    const said: string[] = []
+    const files = { ...local, ...home, '/k': kubeconfig('https://k') }
+    expect((await load(files, options(said))).server).toBe('https://home')
+    expect((await load(files, { ...options(said), env: { KUBECONFIG: '/k' } })).server).toBe('https://k')
+    const none = load({ ...local }, { ...options(said), env: { KUBECONFIG: '/none' } })
+    await expect(none).rejects.toMatchObject({ code: 'TENURE_KUBECONFIG_NOT_FOUND' })
+    await expect(load({ ...local }, { ...options(said), kubeconfigPath: '/none' })).rejects.toThrow('/none')
+    await expect(load({ ...local, ...empty }, { ...options(said), context: 'other' })).rejects.toThrow('"other"')
+    expect(said).toEqual([])
+  })
+
+  test('a damaged kubeconfig of the user is reported', async () => {
+    const files = { ...local, '/home/me/.kube/config': 'clusters: [' }
+    await expect(load(files, options([]))).rejects.toThrow('/home/me/.kube/config')
+  })
+})
+
 describe('a proxy from the environment', () => {
   const cases: readonly (readonly [env: Record<string, string>, server: string, proxy: string | undefined])[] = [
     [{ HTTPS_PROXY: 'http://p:1' }, 'https://a.example', 'http://p:1'],

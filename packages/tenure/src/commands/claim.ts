@@ -8,6 +8,7 @@ import {
 } from '@tenure/claims/cli'
 import { systemClock } from '@tenure/kube'
 import { Command, Option, type ParseOptionsResult } from 'commander'
+import { withClaimsUrl } from '../start/claims-url.ts'
 
 /** The exit code of an invalid command line. */
 const USAGE_EXIT_CODE = 2
@@ -36,7 +37,8 @@ export function claimCommand(): Command {
   claim.action(async () => {
     const { commandLine } = claim
     const args = { operands: claim.args, commandLine }
-    process.exitCode = await takeCommand.run(context(), args, claim.opts<ClaimCliOptions>())
+    const options = claim.opts<ClaimCliOptions>()
+    process.exitCode = await takeCommand.run(await context(options), args, options)
   })
   for (const subcommand of claimSubcommands) {
     const command = claim.command(subcommand.name)
@@ -45,7 +47,7 @@ export function claimCommand(): Command {
     command.action(async () => {
       const { url, token } = claim.opts<ClaimCliOptions>()
       const options = { url, token, ...command.opts<ClaimCliOptions>() }
-      process.exitCode = await subcommand.run(context(), { operands: command.args }, options)
+      process.exitCode = await subcommand.run(await context(options), { operands: command.args }, options)
     })
   }
   return claim
@@ -60,13 +62,17 @@ function describe(command: Command, { summary, options }: ClaimCommand): void {
   }
 }
 
-function context(): ClaimCliContext {
+function warn(text: string): void {
+  process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+async function context({ url }: ClaimCliOptions): Promise<ClaimCliContext> {
   return {
     clock: systemClock,
-    environment: process.env,
+    environment: await withClaimsUrl(process.env, { url, warn }),
     signals: process,
     isTerminal: [0, 1, 2].some((descriptor) => isatty(descriptor)),
     write: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-    warn: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
+    warn,
   }
 }
