@@ -58,6 +58,7 @@ await commands('lease', 'show and change the leases of objects', async () =>
 await commands('claim', 'take a claim, or run a command with one', async () =>
   (await import('./commands/claim.ts')).claimCommand(),
 )
+await commands('init', 'create the files of a new operator', async () => (await import('./init/init.ts')).initCommand())
 await commands('db', 'create, show and change databases', async () => (await import('./commands/db.ts')).dbCommand())
 
 /** A command with commands of its own, which are loaded only if they are named. */

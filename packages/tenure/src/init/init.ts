@@ -1,0 +1,32 @@
+import path from 'node:path'
+import { Command } from 'commander'
+import { say } from '../say.ts'
+import { initOperator } from './init-operator.ts'
+
+interface Options {
+  readonly directory?: string
+  readonly group: string
+}
+
+/** The command `tenure init operator`. */
+export function initCommand(): Command {
+  const init = new Command('init').description('create the files of something new')
+  init
+    .command('operator')
+    .description('create an operator package: a CRD, a controller, and a test on the embedded control plane')
+    .argument('<name>', 'name of the operator and its kind: website, shop-window')
+    .option('--directory <path>', 'folder to create (default: the name, in the working directory)')
+    .option('--group <domain>', 'API group of the kind', 'example.dev')
+    .action(async (name: string, { directory, group }: Options) => {
+      const created = await initOperator({ name, group, directory })
+      const shown = path.relative(process.cwd(), created.directory) || '.'
+      say(`Created ${shown} with ${created.files.length} files:`)
+      for (const file of created.files) say(`  ${file}`)
+      say('\nTry next:')
+      say(`  cd ${shown}`)
+      if (!created.isInstalled) say('  npm install')
+      say('  npm test       # on the embedded control plane')
+      say('  npm run dev    # the operator, on a control plane of its own')
+    })
+  return init
+}
