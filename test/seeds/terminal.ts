@@ -77,8 +77,12 @@ export class Terminal {
   }
 
   /** Runs a command to its end and returns its output. */
-  async type(command: string): Promise<string> {
-    const child = spawn('bash', ['-c', await this.#here(command)], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+  async type(command: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
+    const child = spawn('bash', ['-c', await this.#here(command)], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
     await new Promise((resolve) => child.once('close', resolve))
