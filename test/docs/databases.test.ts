@@ -39,6 +39,10 @@ describe.skipIf(flavor === undefined)('the guide of databases', { timeout: 180_0
     const secret = await floor.api.get(Secret, { name: 'orders-credentials', namespace })
     for (const key of ['username', 'password', 'host', 'port', 'uri', 'database', 'jdbc_uri'])
       expect(Object.keys(secret.data ?? {})).toContain(key)
+    const migrating = readFileSync(path.join(root, 'docs/guides/migrating/nest-controller.md'), 'utf8')
+    const questions = [...migrating.matchAll(/ *```sql\n([\s\S]*?)```/g)].map(([, statement = '']) => statement)
+    expect(questions).toHaveLength(1)
+    for (const question of questions) expect(await operator.sql(question)).toEqual([])
     await operator.sql(example('grow.sql'))
     await operator.untilStatus(id, 'active')
     const claims = (await floor.api.list(PersistentVolumeClaim, { namespace })).items
