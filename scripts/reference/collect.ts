@@ -1,3 +1,4 @@
+import { dashboard } from '@tenure/dashboard'
 import type { Listening, Route } from '@tenure/http'
 import { httpServer } from '@tenure/http'
 import { leases } from '@tenure/leases/kind'
@@ -65,7 +66,10 @@ async function collect(operator: Operator): Promise<OperatorFacts> {
     const settings = { ...defaultValues(operator.config), ...operator.embedded, ...SETTINGS[operator.name] }
     const running = await floor.runOperators({
       operators: [configure(operator, settings)],
-      servers: [capture, httpServer({ address: '127.0.0.1:0', onListening: (where) => (listening = where) })],
+      servers: [
+        capture,
+        httpServer({ address: '127.0.0.1:0', extend: dashboard, onListening: (where) => (listening = where) }),
+      ],
       metrics,
       gracePeriod: 1_000,
     })

@@ -45,7 +45,7 @@ export function httpReference(facts: readonly OperatorFacts[]): string {
   const counts = new Map<string, number>()
   for (const key of all.flatMap(({ operations }) => operations.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1)
   const isShared = (operation: Operation): boolean => counts.get(keyOf(operation)) === all.length
-  const shared = all[0]?.operations.filter(isShared) ?? []
+  const shared = all[0]?.operations.filter((each) => isShared(each) && !isView(each)) ?? []
   const views = all.flatMap(({ operations }) => operations.filter(isView))
   return [
     INTRODUCTION,
@@ -69,7 +69,8 @@ function operationsOf({ openapi, routes }: OperatorFacts): readonly Operation[] 
   const { paths } = openapi as { readonly paths: Paths }
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([method]) => method !== 'head')
+      // The files of the page are not an interface.
+      .filter(([method]) => method !== 'head' && !/\/app\.(?:css|js)$/.test(path))
       .map(([method, described]) => ({
         method: method.toUpperCase(),
         path,
@@ -85,7 +86,7 @@ const isView = ({ path }: Operation): boolean => path.startsWith('/api/v1/views/
 function viewsSection(views: readonly Operation[]): string {
   const [view] = views
   if (!view) return ''
-  const names = views.map(({ path }) => code(path.slice('/api/v1/views/'.length))).toSorted()
+  const names = [...new Set(views.map(({ path }) => code(path.slice('/api/v1/views/'.length))))].toSorted()
   const summary = `The rows of a view that match, in pages. The views: ${names.join(', ')}`
   return operationSection({ ...view, path: '/api/v1/views/{view}', described: { ...view.described, summary } })
 }
