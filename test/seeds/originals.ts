@@ -201,7 +201,7 @@ export const originals: readonly Original[] = [
     operator: databases,
     flags: {},
     environment: { ...nestController.defaults, DB_PASSWORD: 'your-password' },
-    withoutDefault: ['DB_PASSWORD'],
+    withoutDefault: ['DB_PASSWORD', 'LOG_FORMAT'],
     file: {},
     names: ['managed-by', 'nest-controller', 'app', 'resource-id'],
     metrics: [

@@ -2,6 +2,7 @@
 {{- define "tenure.environment.applications" -}}
 {
   "auth": "AUTH",
+  "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND",
   "readyzLeaderOnly": "READYZ_LEADER_ONLY",
   "namespace": "WATCH_NAMESPACE",
   "concurrency": "CONCURRENCY",
@@ -25,7 +26,10 @@
   "cleanupSecrets": "LEASE_CLEANUP_SECRETS",
   "leaseControllerMode": "LEASE_CONTROLLER_MODE",
   "leaseAdmission": "LEASE_ADMISSION",
-  "createDefaultLeaseControllers": "LEASE_CREATE_DEFAULT_CONTROLLERS"
+  "createDefaultLeaseControllers": "LEASE_CREATE_DEFAULT_CONTROLLERS",
+  "tlsCertFile": "TLS_CERT_FILE",
+  "tlsKeyFile": "TLS_KEY_FILE",
+  "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND"
 }
 {{- end }}
 
@@ -40,7 +44,8 @@
   "maxTtl": "MAX_TTL",
   "preProvisionClaimsCount": "PRE_PROVISION_CLAIMS_COUNT",
   "reconcileInterval": "RECONCILE_INTERVAL",
-  "maxClaimsPerCaller": "MAX_CLAIMS_PER_CALLER"
+  "maxClaimsPerCaller": "MAX_CLAIMS_PER_CALLER",
+  "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND"
 }
 {{- end }}
 
@@ -52,6 +57,9 @@
   "workerCount": "WORKER_COUNT",
   "maxRetries": "MAX_RETRIES",
   "backoffBase": "BACKOFF_BASE",
-  "backoffMax": "BACKOFF_MAX"
+  "backoffMax": "BACKOFF_MAX",
+  "tlsCertFile": "TLS_CERT_FILE",
+  "tlsKeyFile": "TLS_KEY_FILE",
+  "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND"
 }
 {{- end }}
