@@ -21,13 +21,14 @@ const perSecond = (ms: number): number => (ROUND / ms) * 1_000
  * conditional writes without it, as many at a time. All are on disk before they are acknowledged.
  */
 export async function embeddedThroughput(program: string): Promise<HandOutFigures> {
-  const [port = 0, barePort = 0] = await freePorts(2)
+  const [port = 0, barePort = 0, guardedPort = 0] = await freePorts(3)
   const folder = mkdtempSync(path.join(tmpdir(), 'tenure-bench-embedded-'))
   const template = path.join(folder, 'template.yaml')
   const values = path.join(folder, 'values.yaml')
   writeFileSync(template, SMALL_TEMPLATE)
   writeFileSync(values, '{}')
-  const options = { port, 'bare-port': barePort, directory: path.join(folder, 'data'), template, values, count: POOL }
+  const ports = { port, 'bare-port': barePort, 'guarded-port': guardedPort }
+  const options = { ...ports, directory: path.join(folder, 'data'), template, values, count: POOL }
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
   // The options of `npm start`.
   const node = ['--max-semi-space-size=2', '--heap-growing-percent=40']
@@ -35,9 +36,11 @@ export async function embeddedThroughput(program: string): Promise<HandOutFigure
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const caller = new ClaimsClient(port)
   const bareCaller = new ClaimsClient(barePort)
+  const guardedCaller = new ClaimsClient(guardedPort)
   const claims: number[] = []
   const bare: number[] = []
   const bareHttp: number[] = []
+  const guarded: number[] = []
   try {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const next = async (): Promise<{ readonly ms: number }> => {
@@ -50,16 +53,24 @@ export async function embeddedThroughput(program: string): Promise<HandOutFigure
       child.stdin.write(`bare-${round} ${ROUND} ${CALLERS}\n`)
       bare.push(perSecond((await next()).ms))
       await prepareBareMembers(barePort, `served-${round}`, ROUND)
-      bareHttp.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(bareCaller)))))
-      claims.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(caller)))))
+      await prepareBareMembers(guardedPort, `guarded-${round}`, ROUND)
+      for (const [each, rates] of [
+        [bareCaller, bareHttp],
+        [guardedCaller, guarded],
+        [caller, claims],
+      ] as const) {
+        rates.push(perSecond(await timed(() => inParallel(ROUND, CALLERS, () => takeWarm(each)))))
+      }
     }
   } finally {
     caller.close()
     bareCaller.close()
+    guardedCaller.close()
     child.stdin.end()
     await exited
     rmSync(folder, { recursive: true, force: true })
   }
   // The first two rounds warm all sides up.
-  return { claims: claims.slice(2), bare: bare.slice(2), bareHttp: bareHttp.slice(2) }
+  const [ours, direct, http, behindGuards] = [claims, bare, bareHttp, guarded].map((rates) => rates.slice(2))
+  return { claims: ours ?? [], bare: direct ?? [], bareHttp: http ?? [], guarded: behindGuards ?? [] }
 }

@@ -44,22 +44,26 @@ export async function newNamespace(client: Client): Promise<string> {
 /** Alternates a claim, a bare conditional write, and such a write behind a plain HTTP server. Returns milliseconds. */
 export async function oneAtATime(
   { operator, client, namespace }: Target,
-  barePort: number,
+  { bare: barePort, guarded: guardedPort }: BarePorts,
   whenFull: () => Promise<void>,
 ): Promise<HandOutFigures> {
   const count = WARM_UP + SINGLE_CLAIMS
   const members = await BareMembers.create(client, { namespace, prefix: 'single', count })
   await prepareBareMembers(barePort, 'single-served', count)
+  await prepareBareMembers(guardedPort, 'single-guarded', count)
   const bareCaller = new ClaimsClient(barePort)
+  const guardedCaller = new ClaimsClient(guardedPort)
   const random = uniform()
   let claims: number[] = []
   let bare: number[] = []
   let bareHttp: number[] = []
+  let guarded: number[] = []
   for (let index = 0; index < count; index++) {
     if (index === WARM_UP) {
       claims = []
       bare = []
       bareHttp = []
+      guarded = []
       await whenFull()
     }
     let id = ''
@@ -68,11 +72,14 @@ export async function oneAtATime(
     bare.push(await timed(() => members.handOut(index)))
     await pause(2 * SINGLE_PAUSE_MS * random())
     bareHttp.push(await timed(() => takeWarm(bareCaller)))
+    await pause(2 * SINGLE_PAUSE_MS * random())
+    guarded.push(await timed(() => takeWarm(guardedCaller)))
     await operator.client.release(id)
     await pause(2 * SINGLE_PAUSE_MS * random())
   }
   bareCaller.close()
-  return { claims, bare, bareHttp }
+  guardedCaller.close()
+  return { claims, bare, bareHttp, guarded }
 }
 
 export async function takeWarm(client: ClaimsClient): Promise<{ readonly id: string }> {
@@ -200,6 +207,14 @@ export interface HandOutFigures {
   readonly bare: readonly number[]
   /** The same writes, each for a request to a plain HTTP server in another process. */
   readonly bareHttp: readonly number[]
+  /** The same, behind the HTTP server of operators. */
+  readonly guarded: readonly number[]
+}
+
+/** The ports of servers that hand out bare members. */
+export interface BarePorts {
+  readonly bare: number
+  readonly guarded: number
 }
 
 const perSecond = (ms: number): number => (THROUGHPUT_ROUND / ms) * 1_000
@@ -207,26 +222,31 @@ const perSecond = (ms: number): number => (THROUGHPUT_ROUND / ms) * 1_000
 /** Alternates rounds of claims, of bare writes, and of these for HTTP requests, 16 at a time. */
 export async function throughput(
   { operator, client, namespace }: Target,
-  { pool, barePort }: { readonly pool: number; readonly barePort: number },
+  { pool, ports }: { readonly pool: number; readonly ports: BarePorts },
 ): Promise<HandOutFigures> {
   const claims: number[] = []
   const bare: number[] = []
   const bareHttp: number[] = []
-  const bareCaller = new ClaimsClient(barePort)
+  const guarded: number[] = []
+  const bareCaller = new ClaimsClient(ports.bare)
+  const guardedCaller = new ClaimsClient(ports.guarded)
   for (let round = 0; round < pool / THROUGHPUT_ROUND; round++) {
     const members = await BareMembers.create(client, { namespace, prefix: `bare-${round}`, count: THROUGHPUT_ROUND })
     bare.push(perSecond(await members.handOutAll(THROUGHPUT_CALLERS)))
-    await prepareBareMembers(barePort, `served-${round}`, THROUGHPUT_ROUND)
+    await prepareBareMembers(ports.bare, `served-${round}`, THROUGHPUT_ROUND)
+    await prepareBareMembers(ports.guarded, `guarded-${round}`, THROUGHPUT_ROUND)
     for (const [caller, rates] of [
       [bareCaller, bareHttp],
+      [guardedCaller, guarded],
       [operator.client, claims],
     ] as const)
       rates.push(perSecond(await timed(() => inParallel(THROUGHPUT_ROUND, THROUGHPUT_CALLERS, () => takeWarm(caller)))))
   }
   bareCaller.close()
+  guardedCaller.close()
   // The first rounds warm all sides up.
-  const [ours, direct, http] = [claims, bare, bareHttp].map((rates) => rates.slice(WARM_UP_ROUNDS))
-  return { claims: ours ?? [], bare: direct ?? [], bareHttp: http ?? [] }
+  const warm = (rates: readonly number[]): readonly number[] => rates.slice(WARM_UP_ROUNDS)
+  return { claims: warm(claims), bare: warm(bare), bareHttp: warm(bareHttp), guarded: warm(guarded) }
 }
 
 /** Milliseconds of one rendering of the default template, from its text to objects. */

@@ -1,6 +1,6 @@
 // The claims operator and the embedded control plane in one process, as `npm start` runs them. The pool is filled, then
 // its refill is paused. Each line of standard input is a number of conditional writes to time, and the name of their
-// objects: the process prints one line of JSON for each. The second port hands out bare members over HTTP.
+// objects: the process prints one line of JSON for each. The other ports hand out bare members over HTTP.
 import { createInterface } from 'node:readline'
 import { claims } from '@tenure/claims'
 import { startControlPlane } from '@tenure/controlplane'
@@ -11,7 +11,7 @@ import { configure, createMetrics, runOperators } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import { flags } from '../../programs/usage.ts'
 import { BareMembers } from '../bare-members.ts'
-import { serveBareMembers } from '../bare-server.ts'
+import { serveBareMembers, serveGuardedMembers } from '../bare-server.ts'
 import { holdLease } from '../hold-lease.ts'
 
 const flag = flags(process.argv.slice(2))
@@ -63,7 +63,10 @@ await holdLease(client, namespace)
 const end = new AbortController()
 const { ended } = await run(plane.transport, end.signal)
 await whenFull()
-const bareServer = await serveBareMembers(client, { namespace, port: Number(flag('bare-port')) })
+const servers = [
+  await serveBareMembers(client, { namespace, port: Number(flag('bare-port')) }),
+  await serveGuardedMembers(client, plane.transport, { namespace, port: Number(flag('guarded-port')) }),
+]
 process.stdout.write('{}\n')
 for await (const line of createInterface({ input: process.stdin })) {
   const [prefix = '', count = '', concurrency = ''] = line.split(' ')
@@ -71,7 +74,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const ms = await members.handOutAll(Number(concurrency))
   process.stdout.write(`${JSON.stringify({ ms })}\n`)
 }
-await bareServer.close()
+for (const server of servers) await server.close()
 end.abort()
 await ended
 await plane.stop()
