@@ -34,21 +34,17 @@ const MAX_HEADER_LENGTH = 256
 export function recordWrite(log: Logger, write: AuditedWrite): void {
   const { access, forwardedFor, object, user, ...facts } = write
   const asked = typeof access === 'object' ? access : undefined
-  const target = { ...(asked && 'resource' in asked ? asked : undefined), ...withoutUndefined(object) }
+  const target = asked && 'resource' in asked ? asked : undefined
+  const group = object.group ?? target?.group
+  const resource = object.resource ?? target?.resource
   log.info('write requested', {
     audit: true,
-    ...withoutUndefined({
-      ...facts,
-      user: user?.name,
-      forwardedFor: forwardedFor?.slice(0, MAX_HEADER_LENGTH),
-      verb: asked?.verb,
-      resource: target.group ? `${target.resource}.${target.group}` : target.resource,
-      namespace: target.namespace,
-      name: target.name,
-    }),
+    ...facts,
+    user: user?.name,
+    forwardedFor: forwardedFor?.slice(0, MAX_HEADER_LENGTH),
+    verb: asked?.verb,
+    resource: group ? `${resource}.${group}` : resource,
+    namespace: object.namespace ?? target?.namespace,
+    name: object.name ?? target?.name,
   })
-}
-
-function withoutUndefined<T extends object>(value: T): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<T>
 }

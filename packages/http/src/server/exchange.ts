@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@tenure/kube'
-import { abortReason, withTimeout } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import type { z } from 'zod'
 import type { Access, AuthenticatedUser } from '../auth/access.ts'
@@ -11,6 +10,7 @@ import type { HttpRequest, RequestHead, Route } from '../routes/route.ts'
 import type { RequestRate } from '../auth/request-rate.ts'
 import type { AccessControl } from '../auth/token-access-control.ts'
 import type { AuditedObject, AuditedWrite } from './audit.ts'
+import { WorkLimit } from './work-limit.ts'
 
 export interface ExchangeFacts {
   readonly id: string
@@ -31,20 +31,22 @@ export interface ExchangeFacts {
 /** One request to a route: validation, authentication, authorization and the response. */
 export class Exchange {
   readonly #facts: ExchangeFacts
-  readonly #gone = new AbortController()
+  readonly #limit: WorkLimit
+  readonly #onClose: (() => void)[] = []
   #user: AuthenticatedUser | undefined
   /** Access that the caller was granted. */
   readonly #granted: Access[] = []
   #asked: Access | undefined
   #audited: AuditedObject = {}
   #head: RequestHead | undefined
-  #budget: Budget | undefined
 
   constructor(facts: ExchangeFacts) {
     this.#facts = facts
-    facts.response.once('close', () => {
-      if (!facts.response.writableFinished) this.#gone.abort(new Error('The caller has disconnected'))
-      this.#budget?.dispose()
+    const { clock, response, responseTimeout } = facts
+    this.#limit = new WorkLimit(clock, responseTimeout)
+    response.once('close', () => {
+      if (!response.writableFinished) this.#limit.end(new Error('The caller has disconnected'))
+      for (const callback of this.#onClose) callback()
     })
   }
 
@@ -59,12 +61,12 @@ export class Exchange {
 
   /** Calls back when the response is sent or the caller has disconnected. */
   onClose(callback: () => void): void {
-    this.#facts.response.once('close', callback)
+    this.#onClose.push(callback)
   }
 
   /** Everything before the body is read. A response ends the request. */
   open(): Promise<HttpResponse | undefined> {
-    return this.#within(async (signal) => {
+    return this.#limit.during(async (signal) => {
       const { accessControl, rate, raw, route, query, params } = this.#facts
       // The router matches an empty segment as a parameter.
       if (Object.values(params).includes('')) throw notFound()
@@ -86,7 +88,7 @@ export class Exchange {
 
   /** The response of the route. */
   handle(body: unknown): Promise<HttpResponse> {
-    return this.#within((signal) => {
+    return this.#limit.during((signal) => {
       const head = this.#head
       if (!head) throw new HttpError('TENURE_HTTP_INTERNAL', 500, 'Internal Server Error')
       const request: HttpRequest = { ...head, signal, body: check(this.#facts.route.body, body, 'body') }
@@ -139,58 +141,13 @@ export class Exchange {
       user: undefined,
       remoteAddress: raw.socket.remoteAddress ?? '',
       signal,
-      log: log.child({ requestId: id, method: raw.method, route: route.path }),
+      log: log.child(() => ({ requestId: id, method: raw.method, route: route.path })),
       authorize: (access: Access) => this.#authorize(access),
       audit: (object: AuditedObject) => {
         this.#audited = { ...this.#audited, ...object }
       },
     }
   }
-
-  /** A route that hangs gets a response by time-out. */
-  #within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const budget = this.#renewBudget()
-    return Promise.race([work(budget.signal), budget.over])
-  }
-
-  /** The time for sending the body does not count towards the time-out of the route. */
-  #renewBudget(): Budget {
-    const { clock, responseTimeout } = this.#facts
-    const now = clock.monotonic()
-    const budget = this.#budget
-    if (budget && now - budget.since < MIN_BUDGET_AGE_MS) return budget
-    budget?.dispose()
-    const limit = withTimeout(clock, responseTimeout, tookTooLong, this.#gone.signal)
-    const over = aborted(limit.signal)
-    // The time-out may fire while no code waits for it, as during a slow body.
-    over.catch(() => undefined)
-    this.#budget = { since: now, signal: limit.signal, over, dispose: () => limit.dispose() }
-    return this.#budget
-  }
-}
-
-/** The time limit of a route. */
-interface Budget {
-  readonly since: number
-  readonly signal: AbortSignal
-  /** Rejects when the time has passed or the caller has disconnected. */
-  readonly over: Promise<never>
-  dispose(): void
-}
-
-/** A younger budget is reused instead of a new timer. */
-const MIN_BUDGET_AGE_MS = 100
-
-function tookTooLong(): HttpError {
-  return new HttpError('TENURE_HTTP_TIMEOUT', 504, 'This took too long; try again')
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const onAbort = (): void => reject(abortReason(signal))
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
 }
 
 function check(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
