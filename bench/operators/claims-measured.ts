@@ -217,6 +217,9 @@ export interface BarePorts {
   readonly guarded: number
 }
 
+/** The first rounds warm all sides up. */
+const warm = (rates: readonly number[]): readonly number[] => rates.slice(WARM_UP_ROUNDS)
+
 const perSecond = (ms: number): number => (THROUGHPUT_ROUND / ms) * 1_000
 
 /** Alternates rounds of claims, of bare writes, and of these for HTTP requests, 16 at a time. */
@@ -244,8 +247,6 @@ export async function throughput(
   }
   bareCaller.close()
   guardedCaller.close()
-  // The first rounds warm all sides up.
-  const warm = (rates: readonly number[]): readonly number[] => rates.slice(WARM_UP_ROUNDS)
   return { claims: warm(claims), bare: warm(bare), bareHttp: warm(bareHttp), guarded: warm(guarded) }
 }
 

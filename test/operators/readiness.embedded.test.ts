@@ -100,12 +100,10 @@ test.each(testable.map((operator) => [operator.name, operator] as const))(
 
 /** Lets time pass while connections close, which takes real time. */
 async function advanceUntilSettled(clock: VirtualClock, promise: Promise<unknown>): Promise<void> {
-  let isSettled = false
-  const settle = (): void => {
-    isSettled = true
-  }
+  const settled = new AbortController()
+  const settle = (): void => settled.abort()
   promise.then(settle, settle)
-  while (!isSettled) {
+  while (!settled.signal.aborted) {
     await clock.advance(STEP_MS)
     await delay(DATABASE_STEP_MS)
   }
