@@ -22,6 +22,17 @@ test('--version before a command prints the version of tenure', async () => {
   expect(await tenure('--version')).toEqual({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })
 
+test.skipIf(process.platform === 'win32').each(['tenure', 'kubectl-tenure'])(
+  'after npm ci %s is a command that runs in any folder',
+  async (name) => {
+    const command = path.join(root, 'node_modules/.bin', name)
+    const output = await new Promise((resolve) => {
+      execFile(command, ['--version'], { cwd: tmpdir() }, (_error, stdout, stderr) => resolve(stdout + stderr))
+    })
+    expect(output).toMatch(/^\d+\.\d+\.\d+\n$/)
+  },
+)
+
 test('--version after a command is the version of a kind', async () => {
   const { code, output } = await tenure('leases', '--group', 'apps', '--version', 'v1', '--kind', 'Deployment')
   expect(output).toMatch(/^There is no kubeconfig at \/there\/is\/none/)
