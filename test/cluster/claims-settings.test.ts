@@ -141,7 +141,7 @@ test('every malformed flag, variable and key of the file is named, and nothing s
   const started = await Promise.all(SOURCES.map((source) => run({ [source]: MALFORMED }, NO_PORTS)))
   for (const [index, source] of SOURCES.entries()) {
     const child = started[index]?.child
-    expect(await child?.ended).toMatchObject({ code: 1 })
+    expect(await child?.ended).toMatchObject({ code: 2 })
     expect(child?.output).toContain('tenure claims cannot start, 7 settings are invalid:')
     for (const [name] of named(MALFORMED, source)) expect(child?.output).toMatch(new RegExp(`- (--)?${name}\\b.*: `))
   }
@@ -154,14 +154,18 @@ test('unknown names, missing files and malformed pools are named, and nothing st
   const pools = await fixture.write('pools.json', { pools: { chrome: { count: 'many' } } })
   const unknown = await fixture.write('unknown.json', { preProvisionClaimCount: 3 })
   const started = [
-    [start(['--pre-provision-claim-count=3']), '--pre-provision-claim-count is unknown; did you mean'],
-    [start([`--config=${unknown}`]), 'preProvisionClaimCount in'],
-    [start([], { CONFIG_PATH: '/missing/config.yaml' }), 'The configuration file /missing/config.yaml cannot be read'],
-    [start([], { TEMPLATE_PATH: '/missing/template.yaml' }), 'The template /missing/template.yaml cannot be read'],
-    [start([`--config=${pools}`]), 'pools.chrome.count in the settings file'],
+    [start(['--pre-provision-claim-count=3']), '--pre-provision-claim-count is unknown; did you mean', 2],
+    [start([`--config=${unknown}`]), 'preProvisionClaimCount in', 2],
+    [
+      start([], { CONFIG_PATH: '/missing/config.yaml' }),
+      'The configuration file /missing/config.yaml cannot be read',
+      2,
+    ],
+    [start([], { TEMPLATE_PATH: '/missing/template.yaml' }), 'The template /missing/template.yaml cannot be read', 1],
+    [start([`--config=${pools}`]), 'pools.chrome.count in the settings file', 2],
   ] as const
-  for (const [{ child }, message] of started) {
-    expect(await child.ended).toMatchObject({ code: 1 })
+  for (const [{ child }, message, code] of started) {
+    expect(await child.ended).toMatchObject({ code })
     expect(child.output).toContain(message)
   }
 })

@@ -110,9 +110,9 @@ try {
   process.exitCode = await main()
 } catch (error) {
   if (error instanceof TenureError) say(`${error.message} (${error.code})`)
-  else if (isUsageError(error)) say(`${error.message}\n\n${HELP}`)
+  else if (isUsageError(error)) say(`${error.message} See --help.`)
   else throw error
-  process.exitCode = 1
+  process.exitCode = isUsageError(error) ? 2 : 1
 }
 
 function isUsageError(error: unknown): error is Error {

@@ -141,7 +141,7 @@ describe('npm run cluster', () => {
 
   test('wrong arguments print the usage', async () => {
     expect(await cli(['sideways'])).toMatchObject({ code: 2, stdout: '' })
-    expect(await cli(['up', '--colour'])).toMatchObject({ code: 1, stdout: '' })
+    expect(await cli(['up', '--colour'])).toMatchObject({ code: 2, stdout: '' })
   })
 })
 

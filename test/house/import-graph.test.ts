@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   databases: ['kube', 'runtime', 'http'],
   dashboard: ['yaml', 'kube', 'runtime', 'http'],
   tenure: [
+    'yaml',
     'kube',
     'runtime',
     'http',

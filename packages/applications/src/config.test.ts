@@ -5,7 +5,7 @@ import { defaultImagePolicy } from './admission/image-policy.ts'
 
 const configuration = defineConfiguration({
   program: 'tenure applications',
-  summary: 'Runs the Applications operator.',
+  summary: 'Run the Applications operator.',
   options: applicationsConfig,
 })
 

@@ -15,7 +15,7 @@ import { clusterRules, namespaceRules } from './rbac.ts'
 /** Creates and updates the workload of each Application, and serves its HTTP API and webhooks. */
 export const applications = defineOperator({
   name: 'applications',
-  summary: 'Runs the Applications operator.',
+  summary: 'Run the Applications operator.',
   identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
   config: applicationsConfig,
   // A control plane outlives `tenure start`: its writes must not wait for webhooks of a process that has stopped.

@@ -13,7 +13,7 @@ import { LiveTemplate } from './template/source/live-template.ts'
 /** Hands out ephemeral workloads over HTTP, from pools that it keeps warm, and removes them when their time is over. */
 export const claims = defineOperator({
   name: 'claims',
-  summary: 'Runs the claims operator: ephemeral workloads on request, from a warm pool.',
+  summary: 'Run the claims operator: ephemeral workloads on request, from a warm pool.',
   identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
   config: claimsConfig,
   configEnvironment: 'CONFIG_PATH',

@@ -16,7 +16,7 @@ import { databasesRbac } from './rbac.ts'
 /** Keeps databases in Kubernetes as rows of PostgreSQL describe them, and writes the outcome back. */
 export const databases = defineOperator({
   name: 'databases',
-  summary: 'Runs the databases operator: rows of PostgreSQL become databases that run in Kubernetes.',
+  summary: 'Run the databases operator: rows of PostgreSQL become databases that run in Kubernetes.',
   identity: { name: OPERATOR, leaderLease: LEADER_LEASE },
   config: databasesConfig,
   embedded: { dbHost: 'embedded', watchAllNamespaces: true, enableMetrics: false, enableHealthCheck: false },

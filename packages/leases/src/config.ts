@@ -157,7 +157,7 @@ export const leasesConfig = {
 
 export const leasesConfiguration = defineConfiguration({
   program: 'tenure leases',
-  summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
+  summary: 'Manage the leases of one kind: delete objects when their TTL has passed.',
   options: leasesConfig,
 })
 

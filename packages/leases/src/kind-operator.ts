@@ -9,7 +9,7 @@ import { createLeaseReporter } from './controllers/lease-controller/reporter.ts'
 /** Manages the leases of one kind, which its settings name. A LeaseController grants its permissions with the kind. */
 export const leases = defineOperator({
   name: 'leases',
-  summary: 'Manages the leases of one kind: deletes objects when their TTL has passed.',
+  summary: 'Manage the leases of one kind: delete objects when their TTL has passed.',
   identity: { name: 'object-lease-controller', leaderLease: (settings) => leaderName(settings) },
   config: leasesConfig,
   setup({ settings: values }) {

@@ -28,7 +28,7 @@ import { LEASE_OPERATOR, leaseOperatorRules } from './rbac.ts'
 /** Runs a lease controller for every kind that a LeaseController names, in a Deployment or inside this process. */
 export const leaseControllers = defineOperator({
   name: 'lease-controllers',
-  summary: 'Runs a lease controller for every kind that a LeaseController names.',
+  summary: 'Run a lease controller for every kind that a LeaseController names.',
   identity: { name: LEASE_OPERATOR },
   config: leaseControllersConfig,
   // Everyone is the administrator there.

@@ -19,7 +19,7 @@ const HOST = '127.0.0.1'
 
 export const controlPlaneConfiguration = defineConfiguration({
   program: 'tenure controlplane',
-  summary: 'Runs the embedded control plane alone.',
+  summary: 'Run the embedded control plane alone.',
   options: {
     data: { type: 'string', default: '.tenure', environment: 'TENURE_DATA', meaning: 'Where everything is kept.' },
     port: {

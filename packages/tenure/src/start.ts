@@ -47,7 +47,7 @@ const table = {
 
 export const startConfiguration = defineConfiguration({
   program: 'tenure start',
-  summary: 'Starts everything, with nothing installed: a Kubernetes API kept on disk, and all operators on it.',
+  summary: 'Start everything, with nothing installed: a Kubernetes API kept on disk, and all operators on it.',
   options: { ...embeddedTable(operators), ...table },
   configEnvironment: configVariables(operators),
 })

@@ -58,7 +58,7 @@ const TTL: ClaimCommandOption = {
 const OUTPUT: ClaimCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
-  meaning: 'table, json or yaml. Default table.',
+  meaning: 'Output format: table, json or yaml. Default table.',
 }
 const CONNECTION = [URL_OPTION, TOKEN, TIMEOUT]
 const ID: ClaimCommandArgument = { name: 'id', meaning: 'Id of the claim.' }
@@ -84,7 +84,7 @@ export const claimCommand: ClaimCommand = define({
       isRepeatable: true,
     },
     { key: 'values', flags: '--values <file>', meaning: 'YAML or JSON file with values for the template.' },
-    { ...OUTPUT, meaning: 'table, json, yaml or env (lines for a shell). Default table.' },
+    { ...OUTPUT, meaning: 'Output format: table, json, yaml or env (lines for a shell). Default table.' },
     ...CONNECTION,
   ],
   async run(context, { operands, commandLine }, options) {

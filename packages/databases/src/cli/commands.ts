@@ -48,7 +48,7 @@ const URL_OPTION: DbCommandOption = {
 const OUTPUT: DbCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
-  meaning: 'table or json. Default table.',
+  meaning: 'Output format: table or json. Default table.',
 }
 const TEAM: DbCommandOption = { key: 'team', flags: '--team <name>', meaning: 'Team of the database.' }
 const WAITING: readonly DbCommandOption[] = [
@@ -70,7 +70,7 @@ export const dbCommands: readonly DbCommand[] = [
     summary: 'Create a database and wait until it runs.',
     arguments: [{ name: 'name', meaning: 'Name of the database and of its Kubernetes objects.' }],
     options: [
-      { key: 'type', flags: '--type <type>', meaning: 'postgresql, mariadb, redis or valkey.' },
+      { key: 'type', flags: '--type <type>', meaning: 'Engine: postgresql, mariadb, redis or valkey.' },
       { ...TEAM, meaning: 'Team of the database, created if there is none of that name. Default "default".' },
       { key: 'version', flags: '--version <version>', meaning: 'Version of the engine. Default: the one of its type.' },
       { key: 'replicas', flags: '--replicas <n>', meaning: 'Pods. Default 1.' },

@@ -49,7 +49,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
     options: [
       NAMESPACE,
       { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces and cluster-scoped kinds.' },
-      { key: 'output', flags: '-o, --output <format>', meaning: 'table or json. Default table.' },
+      { key: 'output', flags: '-o, --output <format>', meaning: 'Output format: table or json. Default table.' },
     ],
     async run(context, args, options) {
       await listLeases(context, { ...options, ...(args.length > 0 && { kinds: args }) })
@@ -65,7 +65,8 @@ export const leaseCommands: readonly LeaseCommand[] = [
       {
         key: 'renewOn',
         flags: '--renew-on <event>',
-        meaning: 'update: every update of the object starts its TTL again; never: none does. Default: as it is.',
+        meaning:
+          'With update, every update of the object starts its TTL again; with never, none does. Default: as it is.',
       },
     ],
     async run(context, [target = '', ttl = ''], options) {

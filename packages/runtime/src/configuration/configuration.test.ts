@@ -116,7 +116,7 @@ describe('readConfiguration', () => {
     [['--zzz'], '--zzz is unknown; see --help'],
     [['--no-workers'], '--no-workers is unknown; did you mean --workers?'],
     [['--database-url', 'x'], '--database-url is unknown'],
-    [['stray'], 'stray is not a flag'],
+    [['stray'], 'stray is not an option'],
   ])('%j is rejected with the name of the flag', async (argv, message) => {
     await expect(load({ argv })).rejects.toMatchObject({
       code: 'TENURE_CONFIGURATION_INVALID',
@@ -244,12 +244,12 @@ describe('defineConfiguration', () => {
     expect(help.kind).toBe('help')
     const text = helpText(configuration, 80)
     expect(help.kind === 'help' && help.text).toBe(helpText(configuration))
-    expect(text).toContain('Usage: websites [flags]')
+    expect(text).toContain('Usage: websites [options]')
     expect(text).toMatch(/--lease-duration <duration> +How long a lease lasts. \(default 15s;\n +LEASE_DURATION\)/)
     expect(text).toContain('--[no-]leader-elect')
     expect(text).toContain('--log-format <json|text>')
     expect(text).toContain('  DATABASE_URL')
-    expect(text).toMatch(/Settings file, YAML or JSON.\s+\(WEBSITES_CONFIG or CONFIG\)/)
+    expect(text).toMatch(/Settings file, YAML or JSON.\s+\(WEBSITES_CONFIG or\s+CONFIG\)/)
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 

@@ -40,7 +40,7 @@ export async function readConfiguration<T extends Table>(
   const flags = readFlags(rows, argv)
   if (flags.help) return { kind: 'help', text: helpText(configuration) }
   const problems = [...flags.problems]
-  if (!from.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not a flag; see --help`))
+  if (!from.allowRest) problems.push(...flags.rest.map((argument) => `${argument} is not an option; see --help`))
   const named = configuration.configEnvironment.map((name) => environment[name]).find(Boolean)
   const path = flags.config ?? named
   let file: FileValues = { values: new Map(), problems: [] }
@@ -126,7 +126,7 @@ function waysToSet({ key, flag, environment, file }: OptionRow): string {
 function invalid(program: string, problems: readonly string[]): TenureError {
   const message =
     problems.length === 1
-      ? `${program} cannot start: ${problems[0]}.`
+      ? `${program} cannot start: ${(problems[0] ?? '').replace(/[^.!?]$/, '$&.')}`
       : `${program} cannot start, ${problems.length} settings are invalid:\n${problems.map((each) => `  - ${each}`).join('\n')}`
   return new TenureError('TENURE_CONFIGURATION_INVALID', message)
 }

@@ -1,3 +1,4 @@
+import { type HelpPage, printHelp } from '../cli/help-page.ts'
 import type { Option, Table } from './option.ts'
 import type { Configuration, OptionRow } from './table.ts'
 
@@ -11,22 +12,25 @@ const PLACEHOLDERS: Readonly<Record<Option['type'], string>> = {
   structure: '',
 }
 
-/** The text of `--help`. `width` defaults to 100 columns. */
-export function helpText(configuration: Configuration<Table>, width = 100): string {
+/** The help of a program with this table. */
+export function helpPage(configuration: Configuration<Table>): HelpPage {
   const { program, summary, rows, configEnvironment } = configuration
-  const entries = rows.map((row): [string, string] => [usageOf(row), `${row.option.meaning} ${detailsOf(row)}`.trim()])
   const variables = configEnvironment.join(' or ')
-  const file = `Settings file, YAML or JSON.${variables && ` (${variables})`}`
-  entries.push(['--config <path>', file], ['--help', 'Print this help.'])
-  const indent = Math.min(Math.max(...entries.map(([usage]) => usage.length)), 32) + 4
-  const lines = entries.flatMap(([usage, text]) => {
-    const [first = '', ...more] = wrap(text, Math.max(width - indent, 30))
-    const head = `  ${usage}`
-    const start = head.length + 2 > indent ? [head, ' '.repeat(indent) + first] : [head.padEnd(indent) + first]
-    return [...start, ...more.map((line) => ' '.repeat(indent) + line)]
-  })
-  const note = 'Precedence: flag, environment variable, file, default.'
-  return `Usage: ${program} [flags]\n\n${summary}\n\nFlags\n${lines.join('\n')}\n\n${note}\n`
+  return {
+    usage: `${program} [options]`,
+    summary,
+    options: [
+      ...rows.map((row) => ({ term: usageOf(row), meaning: `${row.option.meaning} ${detailsOf(row)}`.trim() })),
+      { term: '--config <path>', meaning: `Settings file, YAML or JSON.${variables && ` (${variables})`}` },
+      { term: '-h, --help', meaning: 'Print this help.' },
+    ],
+    note: 'Precedence: option, environment variable, settings file, default.',
+  }
+}
+
+/** The text of `--help`. `columns` defaults to 100. */
+export function helpText(configuration: Configuration<Table>, columns?: number): string {
+  return printHelp(helpPage(configuration), columns)
 }
 
 /** The table as Markdown, for the reference docs. */
@@ -82,18 +86,4 @@ function limitsOf(option: Option): string {
 
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-}
-
-function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/)) {
-    if (line && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else {
-      line = line ? `${line} ${word}` : word
-    }
-  }
-  return [...lines, line]
 }

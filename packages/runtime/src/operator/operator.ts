@@ -77,7 +77,7 @@ export function defineOperator<const T extends Table = Readonly<Record<string, n
   definition: OperatorDefinition<T>,
 ): Operator<T> {
   return {
-    summary: `Runs the ${definition.name} operator.`,
+    summary: `Run the ${definition.name} operator.`,
     identity: {},
     // Without a table T is the empty one.
     config: {} as T,

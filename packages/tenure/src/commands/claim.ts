@@ -8,10 +8,9 @@ import {
 } from '@tenure/claims/cli'
 import { systemClock } from '@tenure/kube'
 import { Command, Option, type ParseOptionsResult } from 'commander'
+import { withHelp } from '../cli/command-help.ts'
+import { COMMAND_EXIT_CODES } from '../cli/exit-codes.ts'
 import { withClaimsUrl } from '../start/claims-url.ts'
-
-/** The exit code of an invalid command line. */
-const USAGE_EXIT_CODE = 2
 
 /** Keeps the words after `--` apart: they are a command to run, also if they begin like a subcommand. */
 class CommandWithCommandLine extends Command {
@@ -25,12 +24,31 @@ class CommandWithCommandLine extends Command {
   }
 }
 
+const EXAMPLES = [
+  { term: 'tenure claim --ttl 5m', meaning: 'Take a claim and print it.' },
+  {
+    term: 'tenure claim --pool chrome -- npm run e2e',
+    meaning: 'Run a command with a claim, which is released after it.',
+  },
+  { term: 'eval "$(tenure claim -o env)"', meaning: 'Take a claim, with its values as variables of the shell.' },
+]
+
+/** With a command after `--` the exit code is that of the command, as with timeout(1) and docker run. */
+const EXIT_CODES_WITH_COMMAND = [
+  { term: '124', meaning: 'The claim was lost while the command after -- ran.' },
+  { term: '125', meaning: 'No claim could be taken, so the command after -- did not run.' },
+  { term: '126', meaning: 'The command after -- cannot be executed.' },
+  { term: '127', meaning: 'The command after -- was not found.' },
+  {
+    term: 'other',
+    meaning: 'The exit code of the command after --, or 128 and the number of the signal that ended it.',
+  },
+]
+
 /** The commands `tenure claim`, and `renew`, `release`, `list` and `show`. */
 export function claimCommand(): Command {
   const claim = new CommandWithCommandLine(takeCommand.name)
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_EXIT_CODE))
     .enablePositionalOptions()
-    .summary('take a claim, or run a command with one')
     .usage('[options] [-- command args...]')
     .argument('[operands...]', undefined)
   describe(claim, takeCommand)
@@ -50,11 +68,11 @@ export function claimCommand(): Command {
       process.exitCode = await subcommand.run(await context(options), { operands: command.args }, options)
     })
   }
-  return claim
+  return withHelp(claim, { examples: EXAMPLES, exitCodes: [...COMMAND_EXIT_CODES, ...EXIT_CODES_WITH_COMMAND] })
 }
 
 function describe(command: Command, { summary, options }: ClaimCommand): void {
-  command.description(summary.replace(/\.$/, ''))
+  command.description(summary)
   for (const { flags, meaning, isRepeatable = false } of options) {
     const option = new Option(flags, meaning)
     if (isRepeatable) option.argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value])

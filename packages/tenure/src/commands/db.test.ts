@@ -33,6 +33,6 @@ test('the options reach the command, and its exit code is that of the process', 
 })
 
 test('an invalid command line ends with 2', async () => {
-  expect(await db('set', 'orders')).toMatchObject({ code: 2, output: expect.stringContaining('missing required') })
+  expect(await db('set', 'orders')).toMatchObject({ code: 2, output: expect.stringContaining('Missing required') })
   expect(await db('create', 'orders', '--colour', 'red')).toMatchObject({ code: 2 })
 })

@@ -1,18 +1,18 @@
 import { type DbCliContext, type DbCliOptions, type DbCommand, dbCommands } from '@tenure/databases/cli'
 import { systemClock, systemRandom } from '@tenure/kube'
 import { Command, Option } from 'commander'
+import { withHelp } from '../cli/command-help.ts'
 
-/** The exit code of an invalid command line. */
-const USAGE_EXIT_CODE = 2
+const EXAMPLES = [
+  { term: 'tenure db create orders --type postgresql', meaning: 'Create a database and wait until it runs.' },
+  { term: 'tenure db show orders', meaning: 'Show its address, its jobs and its audit trail.' },
+]
 
 /** The commands `tenure db create`, `list`, `show`, `scale`, `set`, `pause`, `resume` and `delete`. */
 export function dbCommand(): Command {
-  const db = new Command('db')
-    .description('create, show and change databases')
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_EXIT_CODE))
-    .enablePositionalOptions()
+  const db = new Command('db').description('Create, show and change databases.').enablePositionalOptions()
   for (const { arguments: operands, name, options, run, summary } of dbCommands) {
-    const command = db.command(name).description(summary.replace(/\.$/, ''))
+    const command = db.command(name).description(summary)
     for (const { name: argument, meaning, isVariadic = false } of operands)
       command.argument(`<${argument}${isVariadic ? '...' : ''}>`, meaning)
     addOptions(command, options)
@@ -20,7 +20,7 @@ export function dbCommand(): Command {
       process.exitCode = await run(context(), command.args, command.opts<DbCliOptions>())
     })
   }
-  return db
+  return withHelp(db, { examples: EXAMPLES })
 }
 
 function addOptions(command: Command, options: DbCommand['options']): void {

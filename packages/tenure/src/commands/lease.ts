@@ -2,6 +2,7 @@ import { Client, connectTo, HttpTransport, loadConfig, RestMapper, systemClock }
 import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases/cli'
 import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases/cli'
 import { Command, Option } from 'commander'
+import { withHelp } from '../cli/command-help.ts'
 
 interface GlobalOptions {
   readonly kubeconfig?: string
@@ -9,19 +10,28 @@ interface GlobalOptions {
   readonly newerPrefix: string
 }
 
+const EXAMPLES = [
+  { term: 'tenure lease list -A', meaning: 'List what ends next.' },
+  { term: 'tenure lease set deployment/shop 8h', meaning: 'Delete a Deployment after eight hours.' },
+  { term: 'tenure lease extend deployment/shop', meaning: 'Start its TTL again.' },
+]
+
 /** The commands `tenure lease list`, `set`, `extend`, `clear` and `explain`. */
 export function leaseCommand(): Command {
-  const lease = new Command('lease').description('show and change the leases of objects')
+  const lease = new Command('lease').description('Show and change the leases of objects.')
   for (const [flags, environment, family] of [
     ['--prefix <prefix>', 'LEASE_PREFIX', SEED_FAMILY],
     ['--newer-prefix <prefix>', 'LEASE_NEWER_PREFIX', NEWER_FAMILY],
   ] as const) {
-    const meaning = `prefix of the annotations with ${family.start}`
+    const meaning = `Prefix of the annotations with ${family.start}.`
     lease.addOption(new Option(flags, meaning).env(environment).default(family.prefix))
   }
-  lease.option('--kubeconfig <path>', 'path of the kubeconfig (default: KUBECONFIG, or the in-cluster configuration)')
+  lease.option(
+    '--kubeconfig <path>',
+    'Path of the kubeconfig. Default: KUBECONFIG, or that of `npm start`, or the in-cluster configuration.',
+  )
   for (const { name, summary, arguments: args, options, offline = false, run } of leaseCommands) {
-    const command = lease.command(name).description(summary.replace(/\.$/, ''))
+    const command = lease.command(name).description(summary)
     for (const { name: argument, meaning, required = true, variadic } of args) {
       const shown = `${argument}${variadic ? '...' : ''}`
       command.argument(required ? `<${shown}>` : `[${shown}]`, meaning)
@@ -39,7 +49,7 @@ export function leaseCommand(): Command {
       )
     })
   }
-  return lease
+  return withHelp(lease, { examples: EXAMPLES, sharesOptions: true })
 }
 
 async function withCluster<R>(

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { Command } from 'commander'
+import { withHelp } from '../cli/command-help.ts'
 import { say } from '../say.ts'
 import { initOperator } from './init-operator.ts'
 
@@ -10,13 +11,13 @@ interface Options {
 
 /** The command `tenure init operator`. */
 export function initCommand(): Command {
-  const init = new Command('init').description('create the files of something new')
+  const init = new Command('init').description('Create the files of a new operator.')
   init
     .command('operator')
-    .description('create an operator package: a CRD, a controller, and a test on the embedded control plane')
-    .argument('<name>', 'name of the operator and its kind: website, shop-window')
-    .option('--directory <path>', 'folder to create (default: the name, in the working directory)')
-    .option('--group <domain>', 'API group of the kind', 'example.dev')
+    .description('Create an operator package: a CRD, a controller, and a test on the embedded control plane.')
+    .argument('<name>', 'Name of the operator and its kind: website, shop-window.')
+    .option('--directory <path>', 'Folder to create. Default: the name, in the working directory.')
+    .option('--group <domain>', 'API group of the kind.', 'example.dev')
     .action(async (name: string, { directory, group }: Options) => {
       const created = await initOperator({ name, group, directory })
       const shown = path.relative(process.cwd(), created.directory) || '.'
@@ -28,5 +29,12 @@ export function initCommand(): Command {
       say('  npm test       # on the embedded control plane')
       say('  npm run dev    # the operator, on a control plane of its own')
     })
-  return init
+  return withHelp(init, {
+    examples: [
+      {
+        term: 'tenure init operator website',
+        meaning: 'Create the folder website with an operator that runs at once.',
+      },
+    ],
+  })
 }
