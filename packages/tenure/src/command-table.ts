@@ -49,6 +49,23 @@ export const commandTable: readonly CommandEntry[] = [
       },
     )
   }),
+  serving('operator', 'Run all operators on a cluster, in one process.', async () => {
+    const [{ combinedConfiguration, runCombinedOperators }, { configured }, ...operators] = await Promise.all([
+      import('./combined-operators.ts'),
+      import('./cli/serving.ts'),
+      ...operatorEntries.map(({ load }) => load()),
+    ])
+    return configured(
+      combinedConfiguration(operators),
+      (settings, signal) => runCombinedOperators(operators, settings, signal),
+      {
+        examples: [
+          { term: 'tenure operator --operators applications,claims', meaning: 'Run two operators.' },
+          { term: 'tenure operator --without databases', meaning: 'Run all but one.' },
+        ],
+      },
+    )
+  }),
   ...[...operatorEntries, ...clusterOperatorEntries].map(({ name, load, examples }) =>
     serving(name, `Run the ${name.replaceAll('-', ' ')} operator on a cluster.`, async () => {
       const [operator, { operatorConfiguration, runOperator }, { configured }] = await Promise.all([

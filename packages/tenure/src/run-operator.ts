@@ -1,5 +1,6 @@
 import { type DashboardSettings, httpServer, httpServerSettings, type HttpSettings, ownServers } from '@tenure/http'
 import {
+  type ConfiguredOperator,
   configure,
   createLogger,
   createMetrics,
@@ -33,15 +34,31 @@ export function configVariables(operators: readonly Operator[]): readonly string
 
 /** Runs an operator against the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */
 export async function runOperator(operator: Operator, settings: Values<Table>, signal: AbortSignal): Promise<void> {
+  const process = { configuration: operatorConfiguration(operator), settings }
+  await runOnCluster([configure(operator, settings)], process, signal)
+}
+
+/** The settings of a process with operators, and their table. */
+export interface ProcessSettings {
+  readonly configuration: Configuration<Table>
+  readonly settings: Values<Table>
+}
+
+/** Runs operators against the cluster of the kubeconfig, or the one it runs in, until `signal` aborts. */
+export async function runOnCluster(
+  operators: readonly ConfiguredOperator[],
+  { configuration, settings }: ProcessSettings,
+  signal: AbortSignal,
+): Promise<void> {
   const { logLevel = 'info', logFormat, ...standard }: StandardSettings = settings
   await runOperators(
     {
-      operators: [configure(operator, settings)],
+      operators,
       servers: [...(await sharedServers(settings)), ownServers()],
       inCluster: standard.inCluster,
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
-      addressSettings: addressSettings(operator),
+      addressSettings: addressSettings(configuration),
       log: await createLogger({ level: logLevel, format: logFormat }),
       metrics: await createMetrics(),
     },
@@ -50,8 +67,7 @@ export async function runOperator(operator: Operator, settings: Values<Table>, s
 }
 
 /** The variables with the addresses of probes and metrics, for messages. */
-function addressSettings(operator: Operator): NonNullable<RunOperatorsOptions['addressSettings']> {
-  const { rows } = operatorConfiguration(operator)
+function addressSettings({ rows }: Configuration<Table>): NonNullable<RunOperatorsOptions['addressSettings']> {
   const nameOf = (key: string): string | undefined => rows.find((row) => row.key === key)?.environment
   return { probes: nameOf('healthProbeBindAddress'), metrics: nameOf('metricsBindAddress') ?? nameOf('metricsPort') }
 }
