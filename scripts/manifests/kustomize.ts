@@ -1,36 +1,47 @@
 import { applicationDefinition } from '@tenure/applications'
 import { leaseControllerDefinition } from '@tenure/leases'
 
-import { applicationsEntries } from './applications.ts'
-import { claimsDeploymentEntries, claimsRoleEntries } from './claims.ts'
-import { databasesEntries } from './databases.ts'
-import { leaseAdmissionEntries, leaseControllersEntries } from './lease-controllers.ts'
-import { type Entry, manifest, type Manifest } from './manifest.ts'
+import { applicationsEntries } from '../../packages/tenure/src/manifests/applications.ts'
+import { claimsDeploymentEntries, claimsRoleEntries } from '../../packages/tenure/src/manifests/claims.ts'
+import { databasesEntries } from '../../packages/tenure/src/manifests/databases.ts'
+import {
+  leaseAdmissionEntries,
+  leaseControllersEntries,
+} from '../../packages/tenure/src/manifests/lease-controllers.ts'
+import type { ManifestEntry } from '../../packages/tenure/src/manifests/entry.ts'
+import { manifest, type Manifest } from './manifest.ts'
 
 const FOLDER = 'deploy/kustomize'
+
+/** The comments that these would be in are left out. */
+const UNUSED = { apply: '', applyDefinitions: '' }
 
 interface Base {
   readonly name: string
   readonly comment: readonly string[]
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ManifestEntry[]
 }
 
 /** Bases of Kustomize: the manifests, one folder each, because a base may only name files below it. */
 export function kustomizeManifests(): readonly Manifest[] {
   const definitions = [applicationDefinition, leaseControllerDefinition].map((object) => ({ object }))
   const bases: readonly Base[] = [
-    { name: 'applications', comment: ['The Applications operator.'], entries: uncommented(applicationsEntries()) },
+    {
+      name: 'applications',
+      comment: ['The Applications operator.'],
+      entries: uncommented(applicationsEntries(UNUSED)),
+    },
     {
       name: 'lease-controllers',
       comment: ['The operator of LeaseControllers.'],
-      entries: uncommented(leaseControllersEntries()),
+      entries: uncommented(leaseControllersEntries(UNUSED)),
     },
     {
       name: 'claims',
       comment: ['The claims operator.'],
-      entries: uncommented([...claimsRoleEntries(), ...claimsDeploymentEntries()]),
+      entries: uncommented([...claimsRoleEntries(UNUSED), ...claimsDeploymentEntries({})]),
     },
-    { name: 'databases', comment: ['The databases operator.'], entries: uncommented(databasesEntries()) },
+    { name: 'databases', comment: ['The databases operator.'], entries: uncommented(databasesEntries(UNUSED)) },
     {
       name: 'definitions',
       comment: ['The CustomResourceDefinitions, for operators with INSTALL_DEFINITIONS=false.'],
@@ -69,10 +80,11 @@ function admissionFiles(): readonly Manifest[] {
   ]
   return [
     manifest(`${FOLDER}/lease-admission/kustomization.yaml`, [{ comment, object: component }]),
-    manifest(`${FOLDER}/lease-admission/objects.yaml`, uncommented(leaseAdmissionEntries())),
+    manifest(`${FOLDER}/lease-admission/objects.yaml`, uncommented(leaseAdmissionEntries(UNUSED))),
     manifest(`${FOLDER}/lease-admission/patch.yaml`, [{ object: patch }]),
   ]
 }
 
 /** The comments name the commands for the plain manifests. */
-const uncommented = (entries: readonly Entry[]): readonly Entry[] => entries.map(({ object }) => ({ object }))
+const uncommented = (entries: readonly ManifestEntry[]): readonly ManifestEntry[] =>
+  entries.map(({ object }) => ({ object }))

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operators } from '../../packages/tenure/src/loaded-operators.ts'
 import { valuesCheck } from '../../packages/claims/src/template/source/values-schema.ts'
 import { permissionsOf } from '../../scripts/manifests/chart/rules.ts'
-import { restrictedContainer, restrictedPod } from '../../scripts/manifests/restricted.ts'
+import { restrictedContainer, restrictedPod } from '../../packages/tenure/src/manifests/restricted.ts'
 import { defaultChartValues, merged, read, renderObjects, renderTexts, type Values } from './render.ts'
 import { only, switches } from './switches.ts'
 

@@ -64,7 +64,7 @@ describe('the choice of operators', () => {
     expect(() => choose(['d'])).toThrow('There is no operator "d"')
     expect(() => choose(['a'], ['a'])).toThrow('No operator is left')
     expect(() => chooseOperators(operators, { operators: ['claim'], without: undefined })).toThrow(
-      'did you mean claims?',
+      'Did you mean claims?',
     )
   })
 })

@@ -1,6 +1,6 @@
 import type { Operator } from '@tenure/runtime'
 import { type Configuration, defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
-import { closest } from '@tenure/kube'
+import { checkNames } from './cli/choose-names.ts'
 import { usageError } from './cli/usage-error.ts'
 import { combinedOperators, combinedTable } from './combined-settings.ts'
 import { configVariables, runOnCluster } from './run-operator.ts'
@@ -46,13 +46,7 @@ export async function runCombinedOperators(
 /** The operators of `--operators`, without those of `--without`. */
 export function chooseOperators(all: readonly Operator[], { operators, without = [] }: Choice): readonly Operator[] {
   const names = all.map(({ name }) => name)
-  for (const name of [...(operators ?? []), ...without]) {
-    if (names.includes(name)) continue
-    const [near] = closest(name, names, (candidate) => [candidate])
-    throw usageError(
-      `There is no operator ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `choose from ${names.join(', ')}.`}`,
-    )
-  }
+  checkNames('operator', [...(operators ?? []), ...without], names)
   const chosen = all.filter(({ name }) => (operators?.includes(name) ?? true) && !without.includes(name))
   if (chosen.length > 0) return chosen
   throw usageError('No operator is left to run: choose others with --operators and --without.')

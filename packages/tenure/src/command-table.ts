@@ -87,6 +87,12 @@ export const commandTable: readonly CommandEntry[] = [
     (await import('./commands/lease.ts')).leaseCommand(),
   ),
   commands('db', 'Create, show and change databases.', async () => (await import('./commands/db.ts')).dbCommand()),
+  commands('crds', 'Print the CustomResourceDefinitions of the operators.', async () =>
+    (await import('./commands/crds.ts')).crdsCommand(),
+  ),
+  commands('manifests', 'Print the objects that run the operators on a cluster.', async () =>
+    (await import('./commands/manifests.ts')).manifestsCommand(),
+  ),
   commands('init', 'Create the files of a new operator.', async () => (await import('./init/init.ts')).initCommand()),
   commands('version', 'Print the version, the build and the platform.', async () =>
     (await import('./commands/version.ts')).versionCommand(),

@@ -1,7 +1,7 @@
 import { databasesConfig, databasesRbac } from '@tenure/databases'
 import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 
-import type { Entry } from './manifest.ts'
+import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
 import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
@@ -15,7 +15,7 @@ const here = { name: NAME, namespace: NAMESPACE, labels }
 const everywhere = { name: NAME, labels }
 
 /** The databases operator for a cluster, with its RBAC, Deployment and Service. */
-export function databasesEntries(): readonly Entry[] {
+export function databasesEntries({ apply, image }: ManifestOptions): readonly ManifestEntry[] {
   const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
   const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here }
   return [
@@ -25,7 +25,7 @@ export function databasesEntries(): readonly Entry[] {
         '',
         '  kubectl create namespace nest-system',
         '  kubectl -n nest-system create secret generic nest-db-credentials --from-file=password=<file>',
-        '  kubectl apply -f deploy/databases.yaml',
+        usedAs(apply),
         '',
         "Set DB_HOST, DB_USER and DB_NAME to the platform's PostgreSQL. The user needs the right to alter its tables at the",
         'first start, which adds columns, an index and a trigger.',
@@ -43,14 +43,14 @@ export function databasesEntries(): readonly Entry[] {
     { object: bindingFor(everywhere, here) },
     { comment: ['What it does at home: stand for election.'], object: roleFor(here, databasesRbac.namespace ?? []) },
     { object: bindingFor(here, here) },
-    { object: deployment() },
+    { object: deployment(image) },
     { comment: ['Metrics.'], object: service() },
   ]
 }
 
 const probe = (path: string) => ({ httpGet: { path, port: 'health' } })
 
-function deployment(): Deployment {
+function deployment(image = 'tenure:latest'): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -67,7 +67,7 @@ function deployment(): Deployment {
           containers: [
             {
               name: 'controller',
-              image: 'tenure:latest',
+              image,
               imagePullPolicy: 'IfNotPresent',
               args: ['databases'],
               env: [

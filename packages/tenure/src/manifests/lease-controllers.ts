@@ -1,19 +1,12 @@
 import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
-import {
-  defaultLeaseSettings,
-  LEASE_OPERATOR,
-  leaseAdmissionRules,
-  leaseControllerDefinition,
-  leaseOperatorRules,
-} from '@tenure/leases'
+import { defaultLeaseSettings, LEASE_OPERATOR, leaseAdmissionRules, leaseOperatorRules } from '@tenure/leases'
 
-import type { Entry } from './manifest.ts'
+import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
 import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAMESPACE = 'object-lease-system'
 const NAME = LEASE_OPERATOR
-const IMAGE = 'tenure:latest'
 const CLEANUP_IMAGE = defaultLeaseSettings.cleanup.image
 
 const labels = { app: NAME, 'app.kubernetes.io/name': NAME }
@@ -23,17 +16,17 @@ const ADMISSION = 'object-lease-admission'
 const WEBHOOK_PORT = 9443
 
 /** The LeaseController operator for a cluster, with its RBAC and Deployment. */
-export function leaseControllersEntries(): readonly Entry[] {
+export function leaseControllersEntries({ apply, applyDefinitions, image }: ManifestOptions): readonly ManifestEntry[] {
   return [
     {
       comment: [
         'The LeaseController operator: for each LeaseController it deploys a controller with access to that kind only.',
         '',
-        '  kubectl apply -f deploy/lease-controllers.yaml',
+        usedAs(apply),
         '  kubectl -n object-lease-system rollout status deployment/object-lease-operator',
         '',
-        'The operator installs and upgrades its CustomResourceDefinition. To install it yourself, apply',
-        `deploy/crds/${leaseControllerDefinition.metadata?.name}.yaml and set INSTALL_DEFINITIONS to "false".`,
+        'The operator installs and upgrades its CustomResourceDefinition. To install it yourself, run',
+        `"${applyDefinitions}" and set INSTALL_DEFINITIONS to "false".`,
       ],
       object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } } satisfies Namespace,
     },
@@ -46,12 +39,12 @@ export function leaseControllersEntries(): readonly Entry[] {
       object: roleFor(everywhere, leaseOperatorRules()),
     },
     { object: bindingFor(everywhere, here) },
-    { object: deployment() },
+    { object: deployment(image) },
   ]
 }
 
 /** The objects that lease admission needs in addition. */
-export function leaseAdmissionEntries(): readonly Entry[] {
+export function leaseAdmissionEntries({ apply }: Pick<ManifestOptions, 'apply'>): readonly ManifestEntry[] {
   const { cluster, home } = leaseAdmissionRules
   const metadata = { ...everywhere, name: ADMISSION }
   const local = { ...metadata, namespace: NAMESPACE }
@@ -60,7 +53,7 @@ export function leaseAdmissionEntries(): readonly Entry[] {
       comment: [
         'Optional: rejects invalid lease annotations when they are written, and says why:',
         '',
-        '  kubectl apply -f deploy/lease-controllers.yaml -f deploy/lease-admission.yaml',
+        usedAs(apply),
         `  kubectl -n ${NAMESPACE} set env deployment/${NAME} LEASE_ADMISSION=true`,
         '',
         'The API server calls the webhook only for objects with such annotations, and ignores a webhook that fails.',
@@ -84,7 +77,7 @@ export function leaseAdmissionEntries(): readonly Entry[] {
 
 const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
 
-function deployment(): Deployment {
+function deployment(image = 'tenure:latest'): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -101,12 +94,12 @@ function deployment(): Deployment {
           containers: [
             {
               name: 'operator',
-              image: IMAGE,
+              image,
               imagePullPolicy: 'IfNotPresent',
               args: ['lease-controllers'],
               env: [
                 { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-                { name: 'LEASE_CONTROLLER_IMAGE', value: IMAGE },
+                { name: 'LEASE_CONTROLLER_IMAGE', value: image },
                 { name: 'LEASE_CLEANUP_IMAGE', value: CLEANUP_IMAGE },
               ],
               ports: [

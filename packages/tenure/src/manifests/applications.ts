@@ -1,14 +1,7 @@
-import {
-  Application,
-  applicationDefinition,
-  applicationsConfig,
-  clusterRules,
-  namespaceRules,
-  OPERATOR,
-} from '@tenure/applications'
+import { Application, applicationsConfig, clusterRules, namespaceRules, OPERATOR } from '@tenure/applications'
 import type { ClusterRole, Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 
-import type { Entry } from './manifest.ts'
+import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, RBAC, roleFor } from './rbac.ts'
 import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
@@ -21,17 +14,17 @@ const here = { name: OPERATOR, namespace: NAMESPACE, labels }
 const everywhere = { name: OPERATOR, labels }
 
 /** The Applications operator for a cluster, with its RBAC, Service and Deployment. */
-export function applicationsEntries(): readonly Entry[] {
+export function applicationsEntries({ apply, applyDefinitions, image }: ManifestOptions): readonly ManifestEntry[] {
   return [
     {
       comment: [
         'The Applications operator: three replicas; one reconciles, all serve HTTP and webhooks.',
         '',
-        '  kubectl apply -f deploy/applications.yaml',
+        usedAs(apply),
         '  kubectl -n elide-system rollout status deployment/elide-operator',
         '',
-        `The operator installs and upgrades its CustomResourceDefinition. To install it yourself, apply`,
-        `deploy/crds/${applicationDefinition.metadata?.name}.yaml, set INSTALL_DEFINITIONS to "false",`,
+        'The operator installs and upgrades its CustomResourceDefinition. To install it yourself, run',
+        `"${applyDefinitions}", set INSTALL_DEFINITIONS to "false",`,
         'and remove create and patch of customresourcedefinitions from the ClusterRole.',
       ],
       object: namespace(),
@@ -70,7 +63,7 @@ export function applicationsEntries(): readonly Entry[] {
         'While no replica runs, writes to Applications are rejected (WEBHOOK_FAILURE_POLICY: Ignore lets them',
         'through). The webhooks affect no other kind.',
       ],
-      object: deployment(),
+      object: deployment(image),
     },
     { object: service() },
   ]
@@ -104,7 +97,7 @@ function metricsRole(): ClusterRole {
   }
 }
 
-function deployment(): Deployment {
+function deployment(image = `${OPERATOR}:latest`): Deployment {
   const probe = (path: string) => ({ httpGet: { path, port: HTTP_PORT } })
   return {
     apiVersion: 'apps/v1',
@@ -130,7 +123,7 @@ function deployment(): Deployment {
           containers: [
             {
               name: 'operator',
-              image: `${OPERATOR}:latest`,
+              image,
               imagePullPolicy: 'IfNotPresent',
               args: ['applications'],
               env: [

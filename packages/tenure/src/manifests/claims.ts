@@ -1,7 +1,7 @@
 import { claimRules, claimsConfig } from '@tenure/claims'
 import type { Deployment, Service, ServiceAccount } from '@tenure/kube/kinds'
 
-import type { Entry } from './manifest.ts'
+import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
 import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
@@ -18,17 +18,16 @@ const METRICS_PORT = portOf(claimsConfig.metricsBindAddress.default)
 const PROBE_PORT = portOf(claimsConfig.healthProbeBindAddress.default)
 
 /** The account of the claims operator and its Role in one namespace. */
-export function claimsRoleEntries(): readonly Entry[] {
+export function claimsRoleEntries({ apply }: Pick<ManifestOptions, 'apply'>): readonly ManifestEntry[] {
   const account: ServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here }
   return [
     {
       comment: [
         'Access of the claims operator: one namespace, and nothing cluster-wide.',
         '',
-        '  kubectl apply -f config/rbac/role.yaml',
-        '  kubectl apply -f config/manager/deployment.yaml',
+        ...apply.split('\n').map(usedAs),
         '',
-        'Both run in packages/claims. For another namespace, replace "default" in both files.',
+        'For another namespace, replace "default" everywhere.',
       ],
       object: account,
     },
@@ -44,7 +43,7 @@ export function claimsRoleEntries(): readonly Entry[] {
 }
 
 /** The claims operator: two replicas serve, one of them fills the pool. */
-export function claimsDeploymentEntries(): readonly Entry[] {
+export function claimsDeploymentEntries({ image }: Pick<ManifestOptions, 'image'>): readonly ManifestEntry[] {
   return [
     {
       comment: [
@@ -54,7 +53,7 @@ export function claimsDeploymentEntries(): readonly Entry[] {
         'claims. Limit who that is by a NetworkPolicy, or set AUTH to token and bind the ClusterRole system:auth-delegator',
         'to the account.',
       ],
-      object: deployment(),
+      object: deployment(image),
     },
     { object: service() },
   ]
@@ -62,7 +61,7 @@ export function claimsDeploymentEntries(): readonly Entry[] {
 
 const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
 
-function deployment(): Deployment {
+function deployment(image = 'tenure:latest'): Deployment {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -79,7 +78,7 @@ function deployment(): Deployment {
           containers: [
             {
               name: 'operator',
-              image: 'tenure:latest',
+              image,
               imagePullPolicy: 'IfNotPresent',
               args: ['claims'],
               env: [

@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import { checkNames } from '../cli/choose-names.ts'
+import { withHelp } from '../cli/command-help.ts'
+import { objectFormat, printObjects } from '../cli/object-output.ts'
+import { operatorEntries } from '../operators.ts'
+
+interface Options {
+  readonly output: string
+}
+
+/** The command `tenure crds`. */
+export function crdsCommand(): Command {
+  const crds = new Command('crds')
+    .description('Print the CustomResourceDefinitions of the operators.')
+    .argument('[operators...]', 'Operators whose definitions are printed. Default: all.')
+    .option('-o, --output <format>', 'Output format: yaml, json or name.', 'yaml')
+    .action(async (names: readonly string[], { output }: Options) => {
+      const format = objectFormat(output)
+      checkNames(
+        'operator',
+        names,
+        operatorEntries.map(({ name }) => name),
+      )
+      const chosen = operatorEntries.filter(({ name }) => names.length === 0 || names.includes(name))
+      const operators = await Promise.all(chosen.map(({ load }) => load()))
+      const objects = operators.flatMap(({ crds: definitions }) => definitions.map((object) => ({ object })))
+      if (objects.length === 0) process.stderr.write('These operators have no CustomResourceDefinitions.\n')
+      process.stdout.write(printObjects(objects, format))
+    })
+  return withHelp(crds, {
+    examples: [
+      { term: 'tenure crds | kubectl apply --server-side -f -', meaning: 'Install or upgrade all definitions.' },
+      { term: 'tenure crds applications -o json', meaning: 'Print the definition of Applications for programs.' },
+    ],
+  })
+}
