@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { rolldown } from 'rolldown'
+import { bundle, bundleTenure, bundleWithControlPlane, COMMAND, type Entries } from '../scripts/bundle.ts'
 
-const root = path.dirname(import.meta.dirname)
+const CACHE = path.join(import.meta.dirname, '../node_modules/.cache')
 
 /** Each program is a bundle with its dependencies, like the image of an operator. */
 const PROGRAMS = ['apply', 'idle', 'informer', 'queue', 'reconcile'] as const
@@ -18,7 +17,7 @@ export type Programs = Readonly<Record<ProgramName, string>>
 export async function bundlePrograms(): Promise<Programs> {
   const files: Partial<Record<ProgramName, string>> = {}
   for (const name of PROGRAMS) {
-    const folder = await bundle(`tenure-bench/${name}`, { [name]: `bench/programs/${name}.ts` })
+    const folder = await cached(`tenure-bench/${name}`, { [name]: `bench/programs/${name}.ts` })
     files[name] = path.join(folder, `${name}.js`)
   }
   // The loop above sets every name.
@@ -27,16 +26,17 @@ export async function bundlePrograms(): Promise<Programs> {
 
 /** Bundles the embedded control plane and its storage thread. */
 export async function bundleControlPlane(): Promise<string> {
-  const folder = await bundle('tenure-bench-control-plane', {
-    main: 'bench/control-plane/programs/main.ts',
-    'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
-  })
+  const folder = await cached(
+    'tenure-bench-control-plane',
+    { main: 'bench/control-plane/programs/main.ts' },
+    bundleWithControlPlane,
+  )
   return path.join(folder, 'main.js')
 }
 
 /** Bundles the operators for a cluster: the program's first argument names one. */
 export async function bundleOperators(): Promise<string> {
-  const folder = await bundle('tenure-bench-operators', { operator: 'bench/operators/programs/operator.ts' })
+  const folder = await cached('tenure-bench-operators', { operator: 'bench/operators/programs/operator.ts' })
   return path.join(folder, 'operator.js')
 }
 
@@ -47,11 +47,14 @@ export interface ClaimsPrograms {
 }
 
 export async function bundleClaims(): Promise<ClaimsPrograms> {
-  const folder = await bundle('tenure-bench-claims', {
-    'embedded-claims': 'bench/operators/programs/embedded-claims.ts',
-    'bare-claims': 'bench/operators/programs/bare-claims.ts',
-    'sqlite-worker': 'packages/controlplane/src/storage/sqlite/sqlite-worker.ts',
-  })
+  const folder = await cached(
+    'tenure-bench-claims',
+    {
+      'embedded-claims': 'bench/operators/programs/embedded-claims.ts',
+      'bare-claims': 'bench/operators/programs/bare-claims.ts',
+    },
+    bundleWithControlPlane,
+  )
   return {
     bare: path.join(folder, 'bare-claims.js'),
     embedded: path.join(folder, 'embedded-claims.js'),
@@ -60,21 +63,19 @@ export async function bundleClaims(): Promise<ClaimsPrograms> {
 
 /** Bundles the program that measures the template engine; the package is a file of its own, loaded when it is measured. */
 export async function bundleTemplateProgram(): Promise<string> {
-  const folder = await bundle('tenure-bench-gotemplate', { main: 'bench/gotemplate/program.ts' })
+  const folder = await cached('tenure-bench-gotemplate', { main: 'bench/gotemplate/program.ts' })
   return path.join(folder, 'main.js')
 }
 
-async function bundle(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
-  const folder = path.join(root, 'node_modules/.cache', name)
-  const bundle = await rolldown({
-    input: Object.fromEntries(Object.entries(entries).map(([entry, file]) => [entry, path.join(root, file)])),
-    platform: 'node',
-    // undici loads its parts lazily, so it stays an external package.
-    external: [/^undici/],
-    logLevel: 'silent',
-  })
-  await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' })
-  await bundle.close()
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n')
+/** Bundles the `tenure` command as the image has it. */
+export async function bundleImage(): Promise<string> {
+  const folder = path.join(CACHE, 'tenure-bench-image')
+  await bundleTenure(folder)
+  return path.join(folder, COMMAND)
+}
+
+async function cached(name: string, entries: Entries, write = bundle): Promise<string> {
+  const folder = path.join(CACHE, name)
+  await write(folder, entries)
   return folder
 }

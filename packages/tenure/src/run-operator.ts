@@ -1,5 +1,7 @@
-import { type DashboardSettings, httpServer, httpServerSettings, type HttpSettings, ownServers } from '@tenure/http'
+import type { DashboardSettings, HttpSettings } from '@tenure/http'
+import { httpServerSettings } from '@tenure/http/config'
 import {
+  type Component,
   type ConfiguredOperator,
   configure,
   createLogger,
@@ -54,7 +56,7 @@ export async function runOnCluster(
   await runOperators(
     {
       operators,
-      servers: [...(await sharedServers(settings)), ownServers()],
+      servers: [...(await sharedServers(settings)), lazyOwnServers],
       inCluster: standard.inCluster,
       probes: standard.healthProbeBindAddress,
       metricsAddress: standard.metricsBindAddress ?? metricsPort(standard),
@@ -86,8 +88,27 @@ async function sharedServers(settings: Values<Table>): Promise<readonly Operator
         whenTaken: 'next' as const,
       }
   if (!options || options.address === '0') return []
-  const { dashboard, page } = await import('@tenure/dashboard')
+  const [{ dashboard, page }, { httpServer }] = await Promise.all([import('@tenure/dashboard'), import('@tenure/http')])
   return [httpServer({ ...options, page, extend: dashboard })]
+}
+
+/** The servers of the operator alone. HTTP is loaded only if it has one: a process without is 25 MB smaller. */
+const lazyOwnServers: OperatorServer = {
+  create(operators, context) {
+    let servers: Component | undefined
+    return {
+      name: 'servers of operators',
+      start: async (signal) => {
+        if (!operators.some(({ parts }) => (parts.servers ?? []).length > 0)) return
+        const { ownServers } = await import('@tenure/http')
+        servers = ownServers().create(operators, context)
+        await servers.start(signal)
+      },
+      stop: async (grace) => {
+        await servers?.stop(grace)
+      },
+    }
+  },
 }
 
 function hasDashboard(settings: object): settings is DashboardSettings {
