@@ -16,6 +16,7 @@ export default defineConfig({
             'test/hostile/**/*.test.ts',
             'test/engines/**/*.test.ts',
             'test/browser/**/*.test.ts',
+            'test/image/**/*.test.ts',
             'test/gotemplate/recorded.test.ts',
           ],
           testTimeout: 20_000,
