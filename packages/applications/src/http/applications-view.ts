@@ -1,10 +1,11 @@
 import type { View } from '@tenure/http'
 import { keyOf, type Stored } from '@tenure/kube'
 import { Deployment } from '@tenure/kube/kinds'
-import { getCondition, type Informer, type OperatorContext, parseTime } from '@tenure/runtime'
+import type { Informer, OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
-import { Application, CONDITIONS, GROUP } from '../api/index.ts'
+import { Application, GROUP } from '../api/index.ts'
 import { applicationKey, childNames, MANAGED_SELECTOR } from '../controllers/application/children/index.ts'
+import { applicationRow } from './application-row.ts'
 
 const schema = z.object({
   id: z.string(),
@@ -48,11 +49,11 @@ export function applicationsView(
     schema,
     resourceOf: () => resource,
     *rows() {
-      for (const object of applications.cache.list()) yield rowOf(object, deploymentOf(object, deployments))
+      for (const object of applications.cache.list()) yield applicationRow(object, deploymentOf(object, deployments))
     },
     row(id) {
       const object = applications.cache.getByKey(id)
-      return object && rowOf(object, deploymentOf(object, deployments))
+      return object && applicationRow(object, deploymentOf(object, deployments))
     },
     subscribe(listener) {
       const options = { replay: false }
@@ -73,34 +74,4 @@ function deploymentOf(
   { cache }: Informer<Deployment>,
 ): Stored<Deployment> | undefined {
   return cache.get({ name: childNames(metadata.name).workload, namespace: metadata.namespace })
-}
-
-function rowOf(
-  { metadata, spec, status = {} }: Stored<Application>,
-  live: Stored<Deployment> | undefined,
-): ApplicationRow {
-  const { conditions = [] } = status
-  const isCurrent = (live?.status?.observedGeneration ?? 0) >= (live?.metadata.generation ?? 0)
-  return {
-    id: keyOf(metadata),
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    phase: status.phase ?? 'Pending',
-    image: spec.image,
-    replicas: (spec.autoscaling && live?.spec?.replicas) ?? spec.replicas,
-    readyReplicas: status.readyReplicas ?? 0,
-    // Until the Deployment controller has seen a change, its count is of the earlier revision.
-    updatedReplicas: isCurrent ? (live?.status?.updatedReplicas ?? 0) : 0,
-    strategy: spec.strategy ?? 'RollingUpdate',
-    message: getCondition(conditions, CONDITIONS.ready)?.message ?? '',
-    createdAt: parseTime(metadata.creationTimestamp) ?? 0,
-    conditions: conditions.map(({ type, status: state, reason, message, lastTransitionTime }) => ({
-      type,
-      status: state,
-      reason,
-      message,
-      lastTransitionTime,
-    })),
-    resourceVersion: metadata.resourceVersion,
-  }
 }

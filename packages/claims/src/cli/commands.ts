@@ -1,7 +1,8 @@
+import { outputMeaning } from '@tenure/runtime/cli'
 import { addressOf, clientOf, timeoutOf } from './client.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError, describeFailure, EXIT_CODES, isUsageError } from './exit-codes.ts'
-import { expiry, formatOf, writeDetails, writeList, writeValue } from './output.ts'
+import { expiry, formatOf, nameOf, writeDetails, writeList, writeValue } from './output.ts'
 import { takeClaim } from './take.ts'
 
 /** `tenure claim` or one of its subcommands, independent of the command line parser. */
@@ -58,7 +59,7 @@ const TTL: ClaimCommandOption = {
 const OUTPUT: ClaimCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
-  meaning: 'Output format: table, json or yaml. Default table.',
+  meaning: outputMeaning(),
 }
 const CONNECTION = [URL_OPTION, TOKEN, TIMEOUT]
 const ID: ClaimCommandArgument = { name: 'id', meaning: 'Id of the claim.' }
@@ -84,7 +85,7 @@ export const claimCommand: ClaimCommand = define({
       isRepeatable: true,
     },
     { key: 'values', flags: '--values <file>', meaning: 'YAML or JSON file with values for the template.' },
-    { ...OUTPUT, meaning: 'Output format: table, json, yaml or env (lines for a shell). Default table.' },
+    { ...OUTPUT, meaning: 'Output format: table, json, yaml, name or env (lines for a shell). Default table.' },
     ...CONNECTION,
   ],
   async run(context, { operands, commandLine }, options) {
@@ -126,10 +127,8 @@ export const claimSubcommands: readonly ClaimCommand[] = [
     arguments: [],
     options: [OUTPUT, ...CONNECTION],
     async run(context, _args, options) {
-      const format = formatOf(options, ['table', 'json', 'yaml'])
-      const list = await clientOf(context, options).list({ timeout: timeoutOf(options) })
-      if (format === 'json' || format === 'yaml') writeValue(context, format, list)
-      else writeList(context, list)
+      const format = formatOf(options)
+      writeList(context, format, await clientOf(context, options).list({ timeout: timeoutOf(options) }))
       return 0
     },
   }),
@@ -139,9 +138,10 @@ export const claimSubcommands: readonly ClaimCommand[] = [
     arguments: [ID],
     options: [OUTPUT, ...CONNECTION],
     async run(context, { operands: [id = ''] }, options) {
-      const format = formatOf(options, ['table', 'json', 'yaml'])
+      const format = formatOf(options)
       const claim = await clientOf(context, options).get(id, { timeout: timeoutOf(options) })
       if (format === 'json' || format === 'yaml') writeValue(context, format, claim)
+      else if (format === 'name') context.write(nameOf(claim))
       else writeDetails(context, claim)
       return 0
     },

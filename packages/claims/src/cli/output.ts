@@ -1,34 +1,42 @@
-import { fromNow, table } from '@tenure/runtime/cli'
-import { writeYaml, type YamlValue } from '@tenure/yaml'
+import {
+  type Column,
+  fromNow,
+  outputFormatOf,
+  type OutputFormat,
+  type RowOutput,
+  rowsText,
+  table,
+  valueText,
+} from '@tenure/runtime/cli'
 import type { ClaimDetails, ClaimGrant, ClaimList } from '../client/index.ts'
 import { claimVariables, shellLines, shellQuote } from './claim-variables.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError } from './exit-codes.ts'
 
-const FORMATS = ['table', 'json', 'yaml', 'env'] as const
+/** The formats of a claim that was taken. */
+export const GRANT_FORMATS = ['table', 'json', 'yaml', 'name', 'env'] as const
 
-export type OutputFormat = (typeof FORMATS)[number]
+export type GrantFormat = (typeof GRANT_FORMATS)[number]
 
 /** Throws if the format is not one of those that the command has. */
-export function formatOf({ output = 'table' }: ClaimCliOptions, allowed: readonly OutputFormat[]): OutputFormat {
-  const format = allowed.find((candidate) => candidate === output)
-  if (format) return format
-  throw argumentError(`${JSON.stringify(output)} is not an output format: use ${allowed.join(', ')}.`)
+export function formatOf<F extends string = OutputFormat>({ output }: ClaimCliOptions, allowed?: readonly F[]): F {
+  return outputFormatOf(output, (message) => argumentError(message), allowed)
 }
 
 /** Prints a value for programs. */
 export function writeValue({ write }: ClaimCliContext, format: 'json' | 'yaml', value: object): void {
-  write(format === 'json' ? JSON.stringify(value) : writeYaml(value as YamlValue))
+  write(format === 'json' ? JSON.stringify(value) : valueText(format, value))
 }
 
 /** Prints a claim that was taken. `given` are the options that further commands need too. */
 export function writeGrant(
   context: ClaimCliContext,
-  format: OutputFormat,
+  format: GrantFormat,
   grant: ClaimGrant,
   given: Pick<ClaimCliOptions, 'url' | 'ttl'>,
 ): void {
   if (format === 'json' || format === 'yaml') return writeValue(context, format, grant)
+  if (format === 'name') return context.write(nameOf(grant))
   if (format === 'env') {
     const { variables, conflicts } = claimVariables(grant)
     for (const conflict of conflicts) context.warn(conflict)
@@ -66,22 +74,38 @@ export function writeDetails(context: ClaimCliContext, claim: ClaimDetails): voi
   context.write(table(['KIND', 'NAME', 'READY', 'MESSAGE'], cells))
 }
 
-export function writeList(context: ClaimCliContext, { claims, pools }: ClaimList): void {
-  const now = context.clock.now()
+/** As `-o name` prints a claim. */
+export function nameOf({ id }: { readonly id: string }): string {
+  return `claim/${id}`
+}
+
+type ListedClaim = ClaimList['claims'][number]
+
+function claimOutput({ clock }: Pick<ClaimCliContext, 'clock'>): RowOutput<ListedClaim> {
+  const now = clock.now()
   const relative = (time: string | undefined): string => (time === undefined ? '-' : fromNow(Date.parse(time), now))
+  const columns: readonly Column<ListedClaim>[] = [
+    { heading: 'ID', of: ({ id }) => id },
+    { heading: 'POOL', of: ({ pool = 'default' }) => pool },
+    { heading: 'STATUS', of: ({ status }) => status },
+    {
+      heading: 'READY',
+      of: ({ resources = [] }) => `${resources.filter(({ ready }) => ready).length}/${resources.length}`,
+    },
+    { heading: 'CLAIMED', of: ({ claimedAt }) => relative(claimedAt) },
+    { heading: 'EXPIRES', of: ({ expiresAt }) => relative(expiresAt) },
+    { heading: 'AT', isWide: true, of: ({ expiresAt = '-' }) => expiresAt },
+    { heading: 'WARM', isWide: true, of: ({ preProvisioned }) => (preProvisioned ? 'yes' : 'no') },
+    { heading: 'MESSAGE', of: ({ message = '' }) => message },
+  ]
+  return { columns, nameOf }
+}
+
+export function writeList(context: ClaimCliContext, format: OutputFormat, { claims, pools }: ClaimList): void {
+  if (format === 'json' || format === 'yaml') return writeValue(context, format, { claims, pools })
   if (claims.length === 0) context.warn('No claims found.')
-  else {
-    const rows = claims.map(({ id, pool = 'default', status, claimedAt, expiresAt, message = '', resources = [] }) => [
-      id,
-      pool,
-      status,
-      `${resources.filter(({ ready }) => ready).length}/${resources.length}`,
-      relative(claimedAt),
-      relative(expiresAt),
-      message,
-    ])
-    context.write(table(['ID', 'POOL', 'STATUS', 'READY', 'CLAIMED', 'EXPIRES', 'MESSAGE'], rows))
-  }
+  else context.write(rowsText(format, claims, claimOutput(context)))
+  if (format === 'name') return
   if (pools.length === 0) return
   context.write('')
   const figures = pools.map(({ name, ready, pending, failing, claimed, ...problem }) => [

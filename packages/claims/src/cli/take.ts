@@ -2,7 +2,7 @@ import type { ClaimGrant, ClaimsClient, TakeOptions } from '../client/index.ts'
 import { clientOf, takeOptionsOf } from './client.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError, describeFailure, EXIT_CODES, isUsageError, signalExitCode } from './exit-codes.ts'
-import { formatOf, writeGrant } from './output.ts'
+import { formatOf, GRANT_FORMATS, writeGrant } from './output.ts'
 import { runWithClaim } from './run-command.ts'
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -18,7 +18,7 @@ export async function takeClaim(
   if (commandLine && options.output !== undefined) {
     throw argumentError('-o has no effect with a command: it gets the claim in its environment.')
   }
-  const format = formatOf(options, ['table', 'json', 'yaml', 'env'])
+  const format = formatOf(options, GRANT_FORMATS)
   const onRetry = (failure: Error, delay: number): void => {
     context.warn(`${describeFailure(failure, client.url)} Trying again in ${Math.ceil(delay / 1_000)} s.`)
   }

@@ -102,7 +102,11 @@ describe.skipIf(flavor === undefined)('the commands on a database without an ope
     [['create', 'orders'], { type: 'redis', replicas: 'two' }, 'it must be an integer from 0 to 100'],
     [['create', 'orders'], { type: 'redis', set: ['x'] }, '--set x is not a value'],
     [['create', 'orders'], { type: 'redis', timeout: 'soon' }, '--timeout soon is not a duration'],
-    [['create', 'orders'], { type: 'redis', output: 'xml' }, '"xml" is not an output format: use table or json.'],
+    [
+      ['create', 'orders'],
+      { type: 'redis', output: 'xml' },
+      '"xml" is not an output format: use table, wide, json, yaml or name.',
+    ],
     [['scale', 'orders'], {}, '--replicas is missing'],
   ])('%j with %j is refused before anything is written', async (words, options, reason) => {
     const fixture = await StoreFixture.create(server)

@@ -1,4 +1,5 @@
 import { silentLogger } from '@tenure/runtime'
+import { outputMeaning } from '@tenure/runtime/cli'
 import { dbArgumentError } from '../platform/argument-error.ts'
 import { deleted, paused, resumed } from '../platform/changes.ts'
 import { PlatformRows } from '../platform/rows.ts'
@@ -48,7 +49,7 @@ const URL_OPTION: DbCommandOption = {
 const OUTPUT: DbCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
-  meaning: 'Output format: table or json. Default table.',
+  meaning: outputMeaning(),
 }
 const TEAM: DbCommandOption = { key: 'team', flags: '--team <name>', meaning: 'Team of the database.' }
 const WAITING: readonly DbCommandOption[] = [

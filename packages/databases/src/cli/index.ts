@@ -1,2 +1,6 @@
 export { type DbCommand, type DbCommandArgument, type DbCommandOption, dbCommands } from './commands.ts'
 export type { DbCliContext, DbCliOptions } from './context.ts'
+export { type DatabaseReader, openDatabaseReader } from './reader.ts'
+export { describeDbFailure } from './failures.ts'
+export { APP_LABEL, MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../api/names.ts'
+export type { DatabaseRow } from '../http/views/databases-view.ts'

@@ -1,13 +1,18 @@
-import { fromNow, table } from '@tenure/runtime/cli'
+import {
+  fromNow,
+  type OutputFormat,
+  outputFormatOf,
+  type RowOutput,
+  rowsText,
+  table,
+  valueText,
+} from '@tenure/runtime/cli'
 import { asJsonObject, isJsonObject, type JsonObject } from '@tenure/kube/model'
 import type { ResourceRow } from '../api/rows.ts'
 import { dbArgumentError } from '../platform/argument-error.ts'
 import type { AuditRecord, JobRecord } from '../platform/rows.ts'
 import { withoutSecrets } from '../platform/without-secrets.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
-
-const FORMATS = ['table', 'json'] as const
-export type DbOutputFormat = (typeof FORMATS)[number]
 
 /** Keys that the operator writes. Others may hold passwords of another program, and are not shown. */
 const CONNECTION_KEYS = [
@@ -22,10 +27,8 @@ const CONNECTION_KEYS = [
 ]
 const CREDENTIAL_KEYS = ['secret_name', 'secret_namespace']
 
-export function dbFormatOf({ output = 'table' }: DbCliOptions): DbOutputFormat {
-  const format = FORMATS.find((candidate) => candidate === output)
-  if (format) return format
-  throw dbArgumentError(`${JSON.stringify(output)} is not an output format: use ${FORMATS.join(' or ')}.`)
+export function dbFormatOf({ output }: DbCliOptions): OutputFormat {
+  return outputFormatOf(output, (message) => dbArgumentError(message))
 }
 
 /** A row for programs, in the words of the table. No value is a password. */
@@ -48,24 +51,34 @@ export function rowForOutput(row: ResourceRow): JsonObject {
   }
 }
 
-export function writeRows({ write, warn }: DbCliContext, format: DbOutputFormat, rows: readonly ResourceRow[]): void {
+const rowOutput: RowOutput<ResourceRow> = {
+  columns: [
+    { heading: 'NAME', of: ({ name }) => name },
+    { heading: 'TEAM', of: ({ teamName = '-' }) => teamName },
+    { heading: 'TYPE', of: ({ type }) => type },
+    { heading: 'STATUS', of: ({ status }) => status },
+    { heading: 'READY', of: ready },
+    { heading: 'NAMESPACE', of: ({ namespace = '-' }) => namespace },
+    { heading: 'ADDRESS', isWide: true, of: address },
+    { heading: 'ID', isWide: true, of: ({ id }) => id },
+    { heading: 'MESSAGE', of: ({ connectionInfo }) => text(connectionInfo['error']) ?? '' },
+  ],
+  nameOf: ({ name }) => `database/${name}`,
+  toValue: rowForOutput,
+}
+
+export function writeRows({ write, warn }: DbCliContext, format: OutputFormat, rows: readonly ResourceRow[]): void {
   if (format === 'json') return write(JSON.stringify(rows.map(rowForOutput)))
+  if (format === 'yaml') return write(valueText(format, rows.map(rowForOutput)))
   if (rows.length === 0) return warn('No databases found.')
-  const cells = rows.map((row) => [
-    row.name,
-    row.teamName ?? '-',
-    row.type,
-    row.status,
-    ready(row),
-    row.namespace ?? '-',
-    text(row.connectionInfo['error']) ?? '',
-  ])
-  write(table(['NAME', 'TEAM', 'TYPE', 'STATUS', 'READY', 'NAMESPACE', 'MESSAGE'], cells))
+  write(rowsText(format, rows, rowOutput))
 }
 
 /** The outcome of a command that changed a row. */
-export function writeOutcome({ write }: DbCliContext, format: DbOutputFormat, row: ResourceRow): void {
+export function writeOutcome({ write }: DbCliContext, format: OutputFormat, row: ResourceRow): void {
   if (format === 'json') return write(JSON.stringify(rowForOutput(row)))
+  if (format === 'yaml') return write(valueText(format, rowForOutput(row)))
+  if (format === 'name') return write(rowOutput.nameOf(row))
   write(`database ${row.name} is ${row.status}${row.status === 'active' ? ` at ${address(row)}` : ''}`)
   const command = row.status === 'active' ? passwordCommand(row) : undefined
   if (command !== undefined) write(`To get its password:  ${command}`)
@@ -78,14 +91,16 @@ export interface RowHistory {
 
 export function writeDetails(
   context: DbCliContext,
-  format: DbOutputFormat,
+  format: OutputFormat,
   row: ResourceRow,
   { audit, jobs }: RowHistory,
 ): void {
   const { clock, write } = context
-  if (format === 'json') {
+  if (format === 'name') return write(rowOutput.nameOf(row))
+  if (format === 'json' || format === 'yaml') {
     const history = { jobs: jobs.map(jobForOutput), audit: audit.map(auditForOutput) }
-    return write(JSON.stringify({ ...rowForOutput(row), ...history }))
+    const value = { ...rowForOutput(row), ...history }
+    return write(format === 'json' ? JSON.stringify(value) : valueText(format, value))
   }
   const reason = text(row.connectionInfo['error'])
   const pairs = [

@@ -21,7 +21,8 @@ import { type AuditRecord, type DesiredChange, type JobRecord, PlatformRows } fr
 import { withoutSecrets } from '../platform/without-secrets.ts'
 import type { Database } from '../postgres/database.ts'
 import { DatabaseError } from '../postgres/errors.ts'
-import { databaseRow, databaseRowSchema, DATABASES_RESOURCE, namespaceOf } from './views/databases-view.ts'
+import { databaseRow, namespaceOf } from './views/database-row.ts'
+import { databaseRowSchema, DATABASES_RESOURCE } from './views/databases-view.ts'
 
 const ONE = '/api/v1/databases/:id'
 const TAGS = ['databases']

@@ -1,3 +1,4 @@
+import { outputMeaning } from '@tenure/runtime/cli'
 import { clearLease, extendLease, setLease } from './change.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { explainTerms } from './explain.ts'
@@ -49,7 +50,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
     options: [
       NAMESPACE,
       { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces and cluster-scoped kinds.' },
-      { key: 'output', flags: '-o, --output <format>', meaning: 'Output format: table or json. Default table.' },
+      { key: 'output', flags: '-o, --output <format>', meaning: outputMeaning() },
     ],
     async run(context, args, options) {
       await listLeases(context, { ...options, ...(args.length > 0 && { kinds: args }) })

@@ -1,4 +1,4 @@
-import type { Clock, KubeApi, RestMapper } from '@tenure/kube'
+import type { Clock, Kind, KubeApi, KubeObject, RestMapper, Selection, Stored } from '@tenure/kube'
 import type { LeaseFamily } from '../api/annotations.ts'
 
 /** Dependencies of the commands. */
@@ -10,6 +10,8 @@ export interface LeaseCliContext {
   readonly namespace: string
   /** Default: the seed's and the newer family. */
   readonly families?: readonly LeaseFamily[]
+  /** Lists objects. Default: from the API server, page by page. */
+  readonly pages?: <T extends KubeObject>(kind: Kind<T>, selection: Selection) => AsyncIterable<readonly Stored<T>[]>
   /** Writes whole lines to standard output. */
   readonly write: (text: string) => void
   /** Writes whole lines to standard error. */
@@ -21,6 +23,8 @@ export interface LeaseCliOptions {
   readonly allNamespaces?: boolean | undefined
   /** `update` or `never`. Default: as it is. */
   readonly renewOn?: string | undefined
+  /** `app=web`. Default: all objects. */
+  readonly selector?: string | undefined
   /** Default `table`. */
   readonly output?: string | undefined
   /** Kind names as kubectl accepts them. Default: all kinds. */

@@ -1,21 +1,27 @@
 import {
+  ApiError,
   type ApiResource,
   asError,
+  type Clock,
   defineKind,
   type Kind,
   kindKey,
+  type KubeApi,
   metadataOf,
   type PartialObjectMetadata,
+  type Selection,
   type Stored,
   TenureError,
 } from '@tenure/kube'
-import { fromNow, table } from '@tenure/runtime/cli'
+import { fromNow, outputFormatOf, type RowOutput, rowsText } from '@tenure/runtime/cli'
 import { type LeaseFamily } from '../api/annotations.ts'
 import { defaultLeaseSettings } from '../api/types.ts'
 import { hasInheritedAnnotations } from '../controllers/lease/inherited-annotations.ts'
 import { planLease } from '../controllers/lease/plan.ts'
-import { NOT_PROCESSED } from '../controllers/lease/status.ts'
-import { formatTime } from '../api/time.ts'
+import { EXPIRED, NOT_PROCESSED } from '../controllers/lease/status.ts'
+import { readTerms } from '../controllers/lease/terms.ts'
+import { formatTime, parseTime } from '../api/time.ts'
+import { resourceName } from '../changes/lease-target.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { kindNamed } from './named-object.ts'
 
@@ -32,7 +38,34 @@ export interface ListedLease {
   /** Whether a lease controller has processed it. */
   readonly dated: boolean
   readonly status: string
+  /** Why the object will not end as its lease says. Absent if it will, or never should. */
+  readonly problem?: string
 }
+
+/** The columns of leases, in every format. */
+export const leaseOutput = (clock: Pick<Clock, 'now'>): RowOutput<ListedLease> => ({
+  columns: [
+    {
+      heading: 'EXPIRES',
+      of: ({ expireAt }) => (expireAt === undefined ? '-' : fromNow(Date.parse(expireAt), clock.now())),
+    },
+    { heading: 'AT', of: ({ expireAt = '-' }) => expireAt },
+    { heading: 'KIND', of: ({ kind }) => kind },
+    { heading: 'NAMESPACE', of: ({ namespace = '-' }) => namespace },
+    { heading: 'NAME', of: ({ name }) => name },
+    { heading: 'LEASE', of: ({ lease }) => lease },
+    { heading: 'API VERSION', isWide: true, of: ({ apiVersion }) => apiVersion },
+    // The columns before show that it is active and until when.
+    {
+      heading: 'STATUS',
+      of: ({ status }) => status.replace(/^Lease active\.( Expires at \S+ UTC\.)?\s*/, '') || 'Active.',
+    },
+  ],
+  nameOf: ({ apiVersion, kind, name }) => {
+    const [group] = apiVersion.includes('/') ? apiVersion.split('/') : ['']
+    return `${kind.toLowerCase()}${group ? `.${group}` : ''}/${name}`
+  },
+})
 
 /** Concurrent list requests. */
 const CONCURRENCY = 6
@@ -41,14 +74,11 @@ const NEEDED_VERBS = ['list', 'patch', 'delete']
 
 /** Prints the leases of all kinds, soonest expiry first. */
 export async function listLeases(context: LeaseCliContext, options: LeaseCliOptions): Promise<void> {
-  const output = options.output ?? 'table'
-  if (output !== 'table' && output !== 'json') {
-    throw new TenureError('TENURE_LEASE_ARGUMENT', `"${output}" is not an output format: use table or json.`)
-  }
+  const format = outputFormatOf(options.output, (message) => new TenureError('TENURE_LEASE_ARGUMENT', message))
   const leases = await findLeases(context, options)
-  if (output === 'json') context.write(JSON.stringify({ items: leases }, undefined, 2))
-  else if (leases.length === 0) context.warn('No leases found.')
-  else context.write(asTable(leases, context.clock.now()))
+  const isForPrograms = format === 'json' || format === 'yaml'
+  if (leases.length === 0 && !isForPrograms) context.warn('No leases found.')
+  else context.write(rowsText(format, leases, leaseOutput(context.clock)))
 }
 
 /** Finds the leases of the selected kinds and namespaces, soonest first. Warns about kinds that cannot be listed. */
@@ -64,7 +94,10 @@ export async function findLeases(context: LeaseCliContext, options: LeaseCliOpti
     for (const kind of queue) {
       try {
         // Some objects are served in two groups with the same uid.
-        for (const [uid, lease] of await leasesOf(context, kind, kind.namespaced ? namespace : undefined))
+        for (const [uid, lease] of await leasesOf(context, kind, {
+          namespace: kind.namespaced ? namespace : undefined,
+          labelSelector: options.selector,
+        }))
           if (!found.has(uid)) found.set(uid, lease)
       } catch (error) {
         refused.push({ kind, error: asError(error) })
@@ -74,8 +107,16 @@ export async function findLeases(context: LeaseCliContext, options: LeaseCliOpti
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   const [first] = refused
   if (first && refused.length === kinds.length) throw first.error
-  for (const { kind, error } of refused) context.warn(`${kindKey(kind)} could not be listed: ${error.message}`)
+  const forbidden = refused.filter(({ error }) => isForbidden(error)).map(({ kind }) => resourceName(kind))
+  if (forbidden.length > 0)
+    context.warn(`You may not list ${forbidden.toSorted().join(', ')}: their leases are not shown.`)
+  for (const { kind, error } of refused)
+    if (!isForbidden(error)) context.warn(`${kindKey(kind)} could not be listed: ${error.message}`)
   return [...found.values()].toSorted(soonestFirst)
+}
+
+function isForbidden(error: Error): boolean {
+  return error instanceof ApiError && error.status === 403
 }
 
 async function chosenKinds(context: LeaseCliContext, { kinds }: LeaseCliOptions): Promise<readonly Kind[]> {
@@ -100,18 +141,24 @@ function kindOf({ group, version, kind, plural, namespaced }: ApiResource): Kind
 }
 
 async function leasesOf(
-  { api, clock, families = defaultLeaseSettings.families }: LeaseCliContext,
+  { api, clock, families = defaultLeaseSettings.families, pages = pagesFrom(api) }: LeaseCliContext,
   kind: Kind,
-  namespace: string | undefined,
+  selection: Selection,
 ): Promise<ReadonlyMap<string, ListedLease>> {
   const leases = new Map<string, ListedLease>()
-  for await (const { items } of api.pages(metadataOf(kind), { namespace })) {
-    for (const object of items) {
+  for await (const objects of pages(metadataOf(kind), selection)) {
+    for (const object of objects) {
       const lease = leaseOf(object, kind, families, clock.now())
       if (lease) leases.set(object.metadata.uid, lease)
     }
   }
   return leases
+}
+
+function pagesFrom(api: KubeApi): NonNullable<LeaseCliContext['pages']> {
+  return async function* read(kind, selection) {
+    for await (const { items } of api.pages(kind, selection)) yield items
+  }
 }
 
 /** Undefined if the object has no lease. */
@@ -127,6 +174,7 @@ function leaseOf(
   if (!family || hasInheritedAnnotations(object)) return undefined
   const { lease, startsNow } = planLease(object, { families }, kind.namespaced, now)
   const status = annotations[family.names.status]
+  const problem = problemOf(object, kind, family, now)
   return {
     apiVersion: kind.apiVersion,
     kind: kind.kind,
@@ -137,7 +185,32 @@ function leaseOf(
     ...(lease && !startsNow && { expireAt: formatTime(lease.expireAt) }),
     dated: status !== undefined,
     status: status ?? NOT_PROCESSED,
+    ...(problem !== undefined && { problem }),
   }
+}
+
+/** Milliseconds that a lease controller may take. */
+const MAX_DELAY_MS = 60_000
+
+/** Why an object will not end as its lease says; undefined if it will, or never should. */
+function problemOf(
+  object: Stored<PartialObjectMetadata>,
+  kind: Kind,
+  family: LeaseFamily,
+  now: number,
+): string | undefined {
+  const { annotations = {}, creationTimestamp } = object.metadata
+  const terms = readTerms(object, family, kind.namespaced, now)
+  if (terms.state === 'invalid') return `Invalid TTL: ${terms.reason}`
+  const status = annotations[family.names.status]
+  if (status === undefined)
+    return now - (parseTime(creationTimestamp) ?? now) < MAX_DELAY_MS ? undefined : unprocessed(kind)
+  if (terms.state === 'forever' || now - terms.expireAt < MAX_DELAY_MS) return undefined
+  return status.startsWith(EXPIRED) ? status : `${EXPIRED} No lease controller has deleted it.`
+}
+
+function unprocessed(kind: Kind): string {
+  return `${NOT_PROCESSED} Is there a LeaseController for ${resourceName(kind)}?`
 }
 
 function soonestFirst(a: ListedLease, b: ListedLease): number {
@@ -148,18 +221,4 @@ function soonestFirst(a: ListedLease, b: ListedLease): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-function asTable(leases: readonly ListedLease[], now: number): string {
-  const rows = leases.map(({ kind, namespace, name, lease, expireAt, status }) => [
-    expireAt === undefined ? '-' : fromNow(Date.parse(expireAt), now),
-    expireAt ?? '-',
-    kind,
-    namespace ?? '-',
-    name,
-    lease,
-    // The columns before show that it is active and until when.
-    status.replace(/^Lease active\.( Expires at \S+ UTC\.)?\s*/, '') || 'Active.',
-  ])
-  return table(['EXPIRES', 'AT', 'KIND', 'NAMESPACE', 'NAME', 'LEASE', 'STATUS'], rows)
 }

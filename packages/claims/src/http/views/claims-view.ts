@@ -1,8 +1,9 @@
 import type { View } from '@tenure/http'
 import { z } from 'zod'
-import { type Claim, claimOf, resourceStatusesOf, returnValuesOf } from '../../api/claim.ts'
+import { claimOf } from '../../api/claim.ts'
 import { GROUP } from '../../api/names.ts'
 import type { ClaimView } from '../../handout/claim-view.ts'
+import { claimRow } from './claim-row.ts'
 
 const schema = z.object({
   id: z.string(),
@@ -34,11 +35,11 @@ export function claimsView(claims: ClaimView): View<ClaimRow> {
     schema,
     resourceOf: () => CLAIMS_RESOURCE,
     *rows() {
-      for (const claim of claims.all()) if (!claim.isTerminating) yield rowOf(claim)
+      for (const claim of claims.all()) if (!claim.isTerminating) yield claimRow(claim)
     },
     row(id) {
       const claim = claims.get(id)
-      return claim && !claim.isTerminating ? rowOf(claim) : undefined
+      return claim && !claim.isTerminating ? claimRow(claim) : undefined
     },
     subscribe: (listener) =>
       claims.informer.subscribe(
@@ -48,29 +49,5 @@ export function claimsView(claims: ClaimView): View<ClaimRow> {
         },
         { replay: false },
       ),
-  }
-}
-
-function rowOf(claim: Claim): ClaimRow {
-  const { claimedAt, createdAt, expiresAt, id, isIdle, isPreProvisioned, message, object, pool, status } = claim
-  return {
-    id,
-    name: object.metadata.name,
-    namespace: object.metadata.namespace ?? '',
-    pool,
-    status,
-    message,
-    isIdle,
-    preProvisioned: isPreProvisioned,
-    createdAt,
-    ...(claimedAt !== undefined && { claimedAt }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    data: { ...returnValuesOf(object) },
-    resources: resourceStatusesOf(object).map(({ kind, message: state, name, ready }) => ({
-      kind,
-      name,
-      ready,
-      message: state,
-    })),
   }
 }

@@ -4,7 +4,8 @@ import { testRow } from '../../controllers/database/controller.testing.ts'
 import type { DatabaseLeader } from '../../controllers/database/controller.ts'
 import { LeaderRows } from '../../controllers/database/leader-rows.ts'
 import { RowTable } from '../../controllers/database/row-table.ts'
-import { databaseRow, databasesView } from './databases-view.ts'
+import { databaseRow } from './database-row.ts'
+import { databasesView } from './databases-view.ts'
 
 const PREFIX = 'nest-team-'
 

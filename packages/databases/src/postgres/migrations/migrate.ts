@@ -59,6 +59,13 @@ export async function migrate(database: Database, log: Logger): Promise<Database
   )
 }
 
+/** The migrations that the next start of the operator applies. Reads only. */
+export async function missingMigrations(database: SqlExecutor): Promise<readonly string[]> {
+  const schema = await readSchema(database)
+  const names = MIGRATIONS.filter(({ missing }) => missing(schema).length > 0).map(({ name }) => name)
+  return (await hasTriggers(database, schema)) ? names : [...names, 'triggers']
+}
+
 async function applyAll(transaction: SqlExecutor): Promise<readonly string[]> {
   const applied: string[] = []
   await transaction.query(CREATE_HISTORY)

@@ -1,10 +1,8 @@
 import type { View } from '@tenure/http'
-import type { Stored } from '@tenure/kube'
-import { getCondition, type OperatorContext } from '@tenure/runtime'
+import type { OperatorContext } from '@tenure/runtime'
 import { z } from 'zod'
 import { LEASE_CONTROLLER_GROUP, LeaseController, type LeaseControllerMode } from '../../api/lease-controller.ts'
-import { parseTime } from '../../api/time.ts'
-import { targetOf } from '../../controllers/lease-controller/target.ts'
+import { leaseControllerRow } from './lease-controller-row.ts'
 
 const schema = z.object({
   id: z.string(),
@@ -38,34 +36,12 @@ export function leaseControllersView(
     schema,
     resourceOf: () => resource,
     *rows() {
-      for (const object of informer.cache.list()) yield rowOf(object, defaultMode)
+      for (const object of informer.cache.list()) yield leaseControllerRow(object, defaultMode)
     },
     row(id) {
       const object = informer.cache.get({ name: id })
-      return object && rowOf(object, defaultMode)
+      return object && leaseControllerRow(object, defaultMode)
     },
     subscribe: (listener) => informer.subscribe(({ object }) => listener(object.metadata.name), { replay: false }),
-  }
-}
-
-function rowOf(
-  { metadata, spec, status = {} }: Stored<LeaseController>,
-  defaultMode: LeaseControllerMode,
-): LeaseControllerRow {
-  const { activeLeases, conditions, mode = spec.mode ?? defaultMode, resource: resolved } = status
-  const target = targetOf(spec)
-  const ready = getCondition(conditions, 'Ready')
-  return {
-    id: metadata.name,
-    name: metadata.name,
-    targetKind: resolved?.kind ?? (target.ok ? (target.wanted.names[0] ?? '') : ''),
-    targetGroup: resolved?.group ?? spec.group ?? '',
-    targetVersion: resolved?.version ?? spec.version ?? '',
-    mode,
-    ready: ready?.status === 'True',
-    reason: ready?.reason ?? '',
-    message: ready?.message ?? '',
-    ...(activeLeases !== undefined && { objects: activeLeases }),
-    createdAt: parseTime(metadata.creationTimestamp) ?? 0,
   }
 }
