@@ -80,6 +80,10 @@ export const commandTable: readonly CommandEntry[] = [
       )
     }),
   ),
+  commands('status', 'Show what is managed, what is in trouble and what ends next.', async () =>
+    (await import('./commands/status.ts')).statusCommand(),
+  ),
+  commands('get', 'List what is managed.', async () => (await import('./commands/get.ts')).getCommand()),
   commands('claim', 'Take a claim, or run a command with one.', async () =>
     (await import('./commands/claim.ts')).claimCommand(),
   ),

@@ -1,5 +1,5 @@
 import {
-  type Column,
+  type OutputColumn,
   fromNow,
   outputFormatOf,
   type OutputFormat,
@@ -84,7 +84,7 @@ type ListedClaim = ClaimList['claims'][number]
 function claimOutput({ clock }: Pick<ClaimCliContext, 'clock'>): RowOutput<ListedClaim> {
   const now = clock.now()
   const relative = (time: string | undefined): string => (time === undefined ? '-' : fromNow(Date.parse(time), now))
-  const columns: readonly Column<ListedClaim>[] = [
+  const columns: readonly OutputColumn<ListedClaim>[] = [
     { heading: 'ID', of: ({ id }) => id },
     { heading: 'POOL', of: ({ pool = 'default' }) => pool },
     { heading: 'STATUS', of: ({ status }) => status },

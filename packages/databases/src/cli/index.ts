@@ -2,5 +2,5 @@ export { type DbCommand, type DbCommandArgument, type DbCommandOption, dbCommand
 export type { DbCliContext, DbCliOptions } from './context.ts'
 export { type DatabaseReader, openDatabaseReader } from './reader.ts'
 export { describeDbFailure } from './failures.ts'
-export { APP_LABEL, MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../api/names.ts'
+export { APP_LABEL, LEADER_LEASE, MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../api/names.ts'
 export type { DatabaseRow } from '../http/views/databases-view.ts'

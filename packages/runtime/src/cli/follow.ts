@@ -77,6 +77,8 @@ export interface FollowRowsOptions<R> extends FollowOptions {
   readonly read: () => Promise<readonly R[]>
   readonly output: RowOutput<R>
   readonly format: OutputFormat
+  /** Unique among all rows. */
+  readonly idOf: (row: R) => string
   /** Draws the rows on a terminal. */
   readonly render: (rows: readonly R[]) => string
 }
@@ -85,13 +87,13 @@ type RowEvent = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** Shows rows until the signal aborts: in place on a terminal, else one line or document for each change. */
 export async function followRows<R>(options: FollowRowsOptions<R>): Promise<void> {
-  const { changed, format, output, read, render, signal, terminal, write } = options
+  const { changed, format, idOf, output, read, render, signal, terminal, write } = options
   const isDocument = format === 'json' || format === 'yaml'
   if (terminal.isTerminal && !isDocument && format !== 'name') return followScreen({ read, render }, options)
   let known = new Map<string, { readonly row: R; readonly text: string }>()
   let widths: readonly number[] = []
   await untilAborted(signal, async () => {
-    const rows = new Map((await read()).map((row) => [output.nameOf(row), { row, text: contentOf(row, options) }]))
+    const rows = new Map((await read()).map((row) => [idOf(row), { row, text: contentOf(row, options) }]))
     const events: (readonly [RowEvent, R])[] = []
     for (const [name, { row, text }] of rows) {
       const before = known.get(name)
@@ -111,7 +113,7 @@ export async function followRows<R>(options: FollowRowsOptions<R>): Promise<void
   })
 }
 
-/** What makes a row another one: relative times in cells change without a change of the row. */
+/** The row as text, for comparison: relative times in cells change without a change of the row. */
 function contentOf<R>(row: R, { output }: FollowRowsOptions<R>): string {
   return JSON.stringify(valueOfRow(row, output))
 }

@@ -3,7 +3,7 @@ export { durationInWords, fromNow, roughDuration } from './durations.ts'
 export { type HelpEntry, type HelpPage, printHelp } from './help-page.ts'
 export { followRows, type FollowOptions, type FollowRowsOptions, followScreen, pollEvery } from './follow.ts'
 export {
-  type Column,
+  type OutputColumn,
   OUTPUT_FORMATS,
   type OutputFormat,
   outputFormatOf,

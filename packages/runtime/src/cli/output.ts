@@ -1,7 +1,7 @@
 import { writeYaml, type YamlValue } from '@tenure/yaml'
 import { table } from './table.ts'
 
-/** What `-o` accepts. `table` is the default and may be left out. */
+/** The formats of `-o`. `table` is the default. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
@@ -23,7 +23,7 @@ export function outputFormatOf<F extends string = OutputFormat>(
 }
 
 /** A column of a table. */
-export interface Column<R> {
+export interface OutputColumn<R> {
   readonly heading: string
   /** Only with `-o wide`. Default false. */
   readonly isWide?: boolean
@@ -32,7 +32,7 @@ export interface Column<R> {
 
 /** How rows are printed in each format. */
 export interface RowOutput<R> {
-  readonly columns: readonly Column<R>[]
+  readonly columns: readonly OutputColumn<R>[]
   /** As `-o name` prints it: `pod/web`, `deployment.apps/web`. */
   nameOf(row: R): string
   /** For programs. Default: the row. */
@@ -71,7 +71,7 @@ export function valueText(format: 'json' | 'yaml', value: object): string {
   return format === 'json' ? json : writeYaml(JSON.parse(json) as YamlValue).trimEnd()
 }
 
-export function shownColumns<R>(format: 'table' | 'wide', { columns }: RowOutput<R>): readonly Column<R>[] {
+export function shownColumns<R>(format: 'table' | 'wide', { columns }: RowOutput<R>): readonly OutputColumn<R>[] {
   return columns.filter(({ isWide = false }) => format === 'wide' || !isWide)
 }
 

@@ -14,7 +14,7 @@ export interface Terminal {
   paint(style: Style, text: string): string
 }
 
-/** The size of a terminal whose size is unknown, and of output that is no terminal. */
+/** The size of a terminal whose size is unknown, and of output that is not a terminal. */
 const DEFAULT_COLUMNS = 80
 const DEFAULT_ROWS = 24
 

@@ -23,12 +23,12 @@ const application: RowOf<'applications'> = {
 
 describe('an application', () => {
   test('a running application is in no trouble', () => {
-    expect(troubleOf.applications?.(application, NOW)).toBeUndefined()
+    expect(troubleOf.applications(application, NOW)).toBeUndefined()
   })
 
   test('a failed application gives its message as the reason', () => {
     const failed = { ...application, phase: 'Failed', message: 'image cannot be pulled' }
-    expect(troubleOf.applications?.(failed, NOW)).toMatchObject({
+    expect(troubleOf.applications(failed, NOW)).toMatchObject({
       level: 'failed',
       reason: 'image cannot be pulled',
       href: '#/applications/default/web',
@@ -37,8 +37,8 @@ describe('an application', () => {
 
   test('a missing replica counts only after a minute', () => {
     const waiting = { ...application, phase: 'Pending', readyReplicas: 1 }
-    expect(troubleOf.applications?.({ ...waiting, createdAt: NOW - 5_000 }, NOW)).toBeUndefined()
-    expect(troubleOf.applications?.(waiting, NOW)).toMatchObject({
+    expect(troubleOf.applications({ ...waiting, createdAt: NOW - 5_000 }, NOW)).toBeUndefined()
+    expect(troubleOf.applications(waiting, NOW)).toMatchObject({
       level: 'waiting',
       reason: '1 of 2 replicas are ready.',
     })
@@ -59,15 +59,15 @@ test('a claim that waits for long says what it waits for', () => {
     data: {},
     resources: [{ kind: 'Pod', name: 'p', ready: false, message: 'unschedulable' }],
   }
-  expect(troubleOf.claims?.(claim, NOW)).toMatchObject({
+  expect(troubleOf.claims(claim, NOW)).toMatchObject({
     level: 'waiting',
     reason: 'Not ready after 10m: unschedulable',
   })
-  expect(troubleOf.claims?.({ ...claim, status: 'failed', message: 'crash' }, NOW)).toMatchObject({
+  expect(troubleOf.claims({ ...claim, status: 'failed', message: 'crash' }, NOW)).toMatchObject({
     level: 'failed',
     reason: 'crash',
   })
-  expect(troubleOf.claims?.({ ...claim, status: 'ready' }, NOW)).toBeUndefined()
+  expect(troubleOf.claims({ ...claim, status: 'ready' }, NOW)).toBeUndefined()
 })
 
 const lease: RowOf<'leases'> = {
@@ -84,8 +84,10 @@ const lease: RowOf<'leases'> = {
 }
 
 test('a lease whose TTL gives no end is in trouble', () => {
-  expect(troubleOf.leases?.(lease, NOW)).toMatchObject({ level: 'waiting', reason: 'Invalid TTL' })
-  expect(troubleOf.leases?.({ ...lease, expiresAt: NOW + 1 }, NOW)).toBeUndefined()
+  expect(troubleOf.leases(lease, NOW)).toMatchObject({ level: 'waiting', reason: 'Invalid TTL' })
+  expect(troubleOf.leases({ ...lease, expiresAt: NOW + 1 }, NOW)).toBeUndefined()
+  const forever = { ...lease, ttl: 'forever', status: 'Lease active. Never expires.' }
+  expect(troubleOf.leases(forever, NOW)).toBeUndefined()
 })
 
 test('a leased Application leads to its own page, anything else to the page of objects', () => {

@@ -17,7 +17,17 @@ export interface Trouble {
 /** Milliseconds that something may take to become ready before it is listed. */
 const MAX_WAIT_MS = 60_000
 
-type TroubleOf<V extends PageView> = (row: RowOf<V>, now: number) => Trouble | undefined
+/** The status of a lease that is as its user wants it, also of one that never expires. */
+const ACTIVE_LEASE = 'Lease active.'
+
+type TroubleOf<V extends PageView, K extends keyof RowOf<V> = keyof RowOf<V>> = (
+  row: Pick<RowOf<V>, K>,
+  now: number,
+) => Trouble | undefined
+type ClaimFacts = 'id' | 'name' | 'namespace' | 'message' | 'pool' | 'status' | 'createdAt' | 'resources'
+type ControllerFacts = 'id' | 'name' | 'ready' | 'reason' | 'message' | 'createdAt'
+type DatabaseFacts = 'id' | 'name' | 'namespace' | 'status' | 'reason' | 'job'
+type PoolFacts = 'id' | 'name' | 'namespace' | 'failing' | 'failedUntil' | 'lastFailure' | 'target' | 'warm'
 
 // Rows that are fine leave first: these functions look at every row.
 
@@ -39,7 +49,7 @@ const application: TroubleOf<'applications'> = (row, now) => {
   }
 }
 
-const claim: TroubleOf<'claims'> = (row, now) => {
+const claim: TroubleOf<'claims', ClaimFacts> = (row, now) => {
   const { id, name, namespace, message, pool, status, createdAt } = row
   const hasFailed = status === 'failed'
   if (status === 'ready' || (!hasFailed && now - createdAt < MAX_WAIT_MS)) return undefined
@@ -58,7 +68,10 @@ const claim: TroubleOf<'claims'> = (row, now) => {
   }
 }
 
-const pool: TroubleOf<'pools'> = ({ id, name, namespace, failing, failedUntil, lastFailure, target, warm }, now) => {
+const pool: TroubleOf<'pools', PoolFacts> = (
+  { id, name, namespace, failing, failedUntil, lastFailure, target, warm },
+  now,
+) => {
   if (failing === 0 && (failedUntil ?? 0) <= now) return undefined
   return {
     id: `pools/${id}`,
@@ -71,7 +84,7 @@ const pool: TroubleOf<'pools'> = ({ id, name, namespace, failing, failedUntil, l
   }
 }
 
-const leaseController: TroubleOf<'lease-controllers'> = (row, now) => {
+const leaseController: TroubleOf<'lease-controllers', ControllerFacts> = (row, now) => {
   const { id, name, ready, reason, message, createdAt } = row
   // One that was just created has no report yet.
   if (ready || (reason === '' && now - createdAt < MAX_WAIT_MS)) return undefined
@@ -89,12 +102,12 @@ const leaseController: TroubleOf<'lease-controllers'> = (row, now) => {
 const lease: TroubleOf<'leases'> = (row) => {
   const { id, kind, name, namespace, expiresAt, ttl, status } = row
   // A TTL that gives no end is one that the lease controller cannot read.
-  if (expiresAt !== undefined || (ttl === '' && status === '')) return undefined
+  if (expiresAt !== undefined || (ttl === '' && status === '') || status.startsWith(ACTIVE_LEASE)) return undefined
   const common = { id: `leases/${id}`, kind, name, namespace, href: formatRoute(['leases'], { id }) }
   return { ...common, level: 'waiting', reason: status || `The TTL ${JSON.stringify(ttl)} gives no end.` }
 }
 
-const database: TroubleOf<'databases'> = ({ id, name, namespace, status, reason, job }) => {
+const database: TroubleOf<'databases', DatabaseFacts> = ({ id, name, namespace, status, reason, job }) => {
   const hasFailed = status === 'error'
   const attempts = job?.attempts ?? 0
   if (!hasFailed && attempts === 0) return undefined
@@ -111,14 +124,14 @@ const database: TroubleOf<'databases'> = ({ id, name, namespace, status, reason,
 }
 
 /** Why a row of each view needs a look; undefined if it does not. */
-export const troubleOf: { readonly [V in PageView]?: TroubleOf<V> } = {
+export const troubleOf = {
   applications: application,
   claims: claim,
   pools: pool,
   leases: lease,
   'lease-controllers': leaseController,
   databases: database,
-}
+} satisfies { readonly [V in PageView]?: TroubleOf<V> }
 
 function applicationRoute({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return formatRoute(['applications', namespace, name])

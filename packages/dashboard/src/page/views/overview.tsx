@@ -62,7 +62,9 @@ const LEVELS: readonly Trouble['level'][] = ['failed', 'waiting']
 
 function troubleIn(view: PageView, table: LiveTable<PageRow>, now: number): readonly Trouble[] {
   // A table holds only rows of its view.
-  const find = troubleOf[view] as ((row: PageRow, now: number) => Trouble | undefined) | undefined
+  const find = (troubleOf as Partial<Record<PageView, unknown>>)[view] as
+    | ((row: PageRow, now: number) => Trouble | undefined)
+    | undefined
   if (!find) return []
   const found: Trouble[] = []
   for (const { row } of table.entries()) {

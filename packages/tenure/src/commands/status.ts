@@ -1,0 +1,12 @@
+import { outputMeaning } from '@tenure/runtime/cli'
+import type { Command } from 'commander'
+import { clusterCommand } from './cluster/command.ts'
+import { runStatus } from './status/run-status.ts'
+
+/** The command `tenure status`. */
+export function statusCommand(): Command {
+  return clusterCommand('status', 'show what is managed, what is in trouble and what ends next', runStatus)
+    .option('-n, --namespace <name>', 'only what is in this namespace (default: all namespaces)')
+    .option('-o, --output <format>', outputMeaning())
+    .option('-w, --watch', 'show changes as they happen, until Ctrl-C')
+}
