@@ -13,8 +13,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { operators } from '../../packages/tenure/src/loaded-operators.ts'
 import { valuesCheck } from '../../packages/claims/src/template/source/values-schema.ts'
+import { filling } from '../../scripts/manifests/chart/operators.ts'
 import { permissionsOf } from '../../scripts/manifests/chart/rules.ts'
 import { restrictedContainer, restrictedPod } from '../../packages/tenure/src/manifests/restricted.ts'
+import { dryRun, monitoringDefinitions } from './dry-run.ts'
 import { defaultChartValues, merged, read, renderObjects, renderTexts, type Values } from './render.ts'
 import { only, switches } from './switches.ts'
 
@@ -29,39 +31,10 @@ beforeAll(async () => {
   api = new Client({ transport: plane.transport })
   discovery = new Discovery(api.requester, systemClock)
   await api.create(Namespace, { metadata: { name: 'tenure-system' } })
-  for (const kind of ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']) {
-    await api.create(CustomResourceDefinition, monitoringDefinition(kind))
-  }
+  for (const definition of monitoringDefinitions) await api.create(CustomResourceDefinition, definition)
 })
 
 afterAll(() => plane.stop())
-
-function monitoringDefinition(kind: string): CustomResourceDefinition {
-  const plural = `${kind.toLowerCase()}s`
-  const group = 'monitoring.coreos.com'
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  return {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  }
-}
-
-/** Has an API server check the objects against its schemas, without storing them. */
-async function check(objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
-    const [version = '', group = ''] = (object.apiVersion ?? '').split('/').toReversed()
-    const kind = await discovery.kind({ group, version, kind: object.kind ?? '' })
-    const namespace = kind.namespaced ? { namespace: object.metadata?.namespace ?? 'tenure-system' } : {}
-    await api.create(kind, { ...object, metadata: { ...object.metadata, ...namespace } }, STRICT)
-  }
-}
-
-const STRICT = { fieldValidation: 'Strict', dryRun: true } as const
 
 const byName = (objects: readonly KubeObject[]): readonly string[] =>
   objects.map(({ kind, metadata }) => [kind, metadata?.namespace, metadata?.name].join(' '))
@@ -108,10 +81,6 @@ const rulesOf = (values: Values, kind: string, name: string): readonly string[] 
   const rules = find(renderObjects(values), kind, name)?.['rules'] as readonly PolicyRule[] | undefined
   return flat(rules)
 }
-/** The chart creates the webhook configurations. */
-const filling = (rules: readonly PolicyRule[]): readonly string[] =>
-  flat(rules).filter((line) => !/^create .*webhookconfigurations/.test(line))
-
 describe('every switch', () => {
   const validate = valuesCheck(read('values.schema.json'), 'values.schema.json')
 
@@ -122,7 +91,7 @@ describe('every switch', () => {
     expect(validate(values)).toBeUndefined()
     const objects = renderObjects(given.values, given)
     expect(new Set(byName(objects)).size).toBe(objects.length)
-    await check(objects)
+    await dryRun(api, discovery, objects)
   })
 })
 
@@ -151,8 +120,8 @@ describe('the roles', () => {
       }),
     }
     const name = 'tenure-applications'
-    expect(rulesOf(values, 'ClusterRole', name)).toEqual(filling(clusterRules(options)))
-    expect(rulesOf(values, 'Role', name)).toEqual(flat(namespaceRules(options)))
+    expect(rulesOf(values, 'ClusterRole', name)).toEqual(flat(filling(clusterRules(options))))
+    expect(rulesOf(values, 'Role', name)).toEqual(flat(filling(namespaceRules(options))))
     expect(rulesOf(values, 'Role', `${name}-watched`)).toEqual(options.oneNamespace ? flat(workloadRules()) : [])
   })
 
@@ -183,13 +152,18 @@ describe('the roles', () => {
     }
     const name = 'tenure-lease-controllers'
     const { cluster, home } = admission ? leaseAdmissionRules : { cluster: [], home: [] }
-    expect(rulesOf(values, 'ClusterRole', name)).toEqual(filling([...leaseOperatorRules(options), ...cluster]))
-    expect(rulesOf(values, 'Role', name)).toEqual(flat(home))
+    expect(rulesOf(values, 'ClusterRole', name)).toEqual(flat([...leaseOperatorRules(options), ...filling(cluster)]))
+    expect(rulesOf(values, 'Role', name)).toEqual(flat(filling(home)))
   })
 
   test.each([true, false])('claims with Secrets %j have the rules of the code', (secrets) => {
     const values = only('claims', { rbac: { secrets } })
-    expect(rulesOf(values, 'Role', 'tenure-claims-watched')).toEqual(flat(claimRules({ secrets })))
+    expect(rulesOf(values, 'Role', 'tenure-claims-watched')).toEqual(
+      flat([
+        ...filling(claimRules()),
+        ...claimRules({ secrets }).filter(({ resources }) => resources?.includes('secrets')),
+      ]),
+    )
     expect(rulesOf(values, 'ClusterRole', 'tenure-claims')).toEqual([
       'create authentication.k8s.io tokenreviews ',
       'create authorization.k8s.io subjectaccessreviews ',
@@ -207,7 +181,7 @@ describe('the roles', () => {
   test('databases have the rules of the code', () => {
     const values = only('databases', { database: { host: 'a' } })
     expect(rulesOf(values, 'ClusterRole', 'tenure-databases')).toEqual(flat(databasesRbac.cluster))
-    expect(rulesOf(values, 'Role', 'tenure-databases')).toEqual(flat(databasesRbac.namespace))
+    expect(rulesOf(values, 'Role', 'tenure-databases')).toEqual(flat(filling(databasesRbac.namespace ?? [])))
   })
 
   test('every binding names a role of the chart and the account of its Deployment', () => {
@@ -355,6 +329,25 @@ describe('what belongs to other kinds', () => {
       ['ValidatingWebhookConfiguration', 'object-lease-operator', false],
     ])
     expect(configurationsOf({ applications: { settings: { webhooks: false } } })).toEqual([])
+  })
+
+  test('every Lease and Secret that an operator keeps is part of the release, without content', () => {
+    const values = {
+      leaseControllers: { settings: { leaseAdmission: true } },
+      databases: { enabled: true, database: { host: 'a' } },
+    }
+    const kept = renderObjects(values).filter(({ kind }) => kind === 'Lease' || kind === 'Secret')
+    expect(byName(kept)).toEqual([
+      'Lease tenure-system elide-operator-leader',
+      'Secret tenure-system elide-operator-webhook',
+      'Lease tenure-system claim-controller-leader',
+      'Lease tenure-system nest-controller-leader',
+      'Lease tenure-system object-lease-operator-leader',
+      'Secret tenure-system object-lease-operator-webhook',
+    ])
+    for (const object of kept) expect(Object.keys(object).toSorted()).toEqual(['apiVersion', 'kind', 'metadata'])
+    const elsewhere = renderObjects(only('claims', { settings: { namespace: 'previews' } }))
+    expect(find(elsewhere, 'Lease')).toMatchObject({ metadata: { namespace: 'previews' } })
   })
 
   test('the test asks every operator that is on', () => {

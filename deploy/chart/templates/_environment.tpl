@@ -27,8 +27,6 @@
   "leaseControllerMode": "LEASE_CONTROLLER_MODE",
   "leaseAdmission": "LEASE_ADMISSION",
   "createDefaultLeaseControllers": "LEASE_CREATE_DEFAULT_CONTROLLERS",
-  "tlsCertFile": "TLS_CERT_FILE",
-  "tlsKeyFile": "TLS_KEY_FILE",
   "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND"
 }
 {{- end }}
@@ -58,8 +56,6 @@
   "maxRetries": "MAX_RETRIES",
   "backoffBase": "BACKOFF_BASE",
   "backoffMax": "BACKOFF_MAX",
-  "tlsCertFile": "TLS_CERT_FILE",
-  "tlsKeyFile": "TLS_KEY_FILE",
   "maxRequestsPerSecond": "MAX_REQUESTS_PER_SECOND"
 }
 {{- end }}

@@ -337,16 +337,21 @@ spec:
 {{- end }}
 {{- end }}
 
-{{- /* Webhook configurations without webhooks: the operator fills them, and they are removed with the release, so that
-writes do not wait for webhooks of an operator that is gone. Arguments: root, component, name, kinds. */}}
-{{- define "tenure.webhookConfigurations" -}}
+{{- /* Objects without content: the operator fills them, needs no verb to create them, and they are removed with the
+release. Then no write waits for webhooks of an operator that is gone. Arguments: root, component, name, kinds,
+namespace (none: the namespace of the release, if the kind has namespaces). */}}
+{{- define "tenure.filled" -}}
 {{- $arguments := . }}
+{{- $groups := dict "Secret" "v1" "Lease" "coordination.k8s.io/v1" }}
 {{- range .kinds }}
 ---
-apiVersion: admissionregistration.k8s.io/v1
+apiVersion: {{ get $groups . | default "admissionregistration.k8s.io/v1" }}
 kind: {{ . }}
 metadata:
   name: {{ $arguments.name }}
+  {{- if hasKey $groups . }}
+  namespace: {{ $arguments.namespace | default $arguments.root.Release.Namespace }}
+  {{- end }}
   labels:
     {{- include "tenure.labels" $arguments.root | nindent 4 }}
     app.kubernetes.io/component: {{ $arguments.component }}

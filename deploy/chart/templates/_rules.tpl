@@ -192,23 +192,11 @@
   resources:
     - leases
   verbs:
-    - create
-- apiGroups:
-    - coordination.k8s.io
-  resources:
-    - leases
-  verbs:
     - get
     - update
   resourceNames:
     - elide-operator-leader
 {{- if ne (toString .Values.applications.settings.webhooks) "false" }}
-- apiGroups:
-    - ''
-  resources:
-    - secrets
-  verbs:
-    - create
 - apiGroups:
     - ''
   resources:
@@ -525,12 +513,6 @@
   resources:
     - secrets
   verbs:
-    - create
-- apiGroups:
-    - ''
-  resources:
-    - secrets
-  verbs:
     - get
     - list
     - watch
@@ -585,12 +567,6 @@
     - configmaps/finalizers
   verbs:
     - update
-- apiGroups:
-    - coordination.k8s.io
-  resources:
-    - leases
-  verbs:
-    - create
 - apiGroups:
     - coordination.k8s.io
   resources:
@@ -694,12 +670,6 @@
 {{- end }}
 
 {{- define "tenure.rules.databases.namespace" -}}
-- apiGroups:
-    - coordination.k8s.io
-  resources:
-    - leases
-  verbs:
-    - create
 - apiGroups:
     - coordination.k8s.io
   resources:

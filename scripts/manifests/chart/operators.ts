@@ -27,13 +27,16 @@ const setting = (key: string, name: string): string => `.Values.${key}.settings.
 const unlessOff = (key: string, name: string): string => `ne (toString ${setting(key, name)}) "false"`
 const withTokens = (key: string): string => `ne (toString ${setting(key, 'auth')}) "none"`
 
-/** The chart creates the webhook configurations, so that they are removed with it; the operators fill them. */
-const CONFIGURATIONS = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
-const filling = (rules: Parameters<typeof without>[0]) =>
-  CONFIGURATIONS.reduce((left, resource) => without(left, 'create', resource), rules)
+/** The chart creates these objects, so that they are removed with it; the operators fill them. */
+const FILLED = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations', 'secrets', 'leases']
+export const filling = (rules: Parameters<typeof without>[0]) =>
+  FILLED.reduce((left, resource) => without(left, 'create', resource), rules)
 
 const COMMON = ['enableLeaderElection', 'leaderElectionNamespace', 'podName', 'logLevel', 'logFormat']
 const WEBHOOKS = ['webhookPort', 'webhookServiceName', 'webhookServiceNamespace', 'webhookUrl', 'webhookSecret']
+
+/** The dashboard listens on the loopback address of the pod, so it needs no TLS. */
+const DASHBOARD = ['dashboardAddr', 'tlsCertFile', 'tlsKeyFile']
 
 const bare = { oneNamespace: true, installDefinitions: false, tokens: false, webhooks: false } as const
 const tokenRules = added(clusterRules({ ...bare, tokens: true }), clusterRules(bare))
@@ -66,10 +69,10 @@ export const chartOperators: readonly ChartOperator[] = [
       },
     ],
     namespace: [
-      { rules: namespaceRules({ webhooks: false }) },
+      { rules: filling(namespaceRules({ webhooks: false })) },
       {
         when: unlessOff('applications', 'webhooks'),
-        rules: added(namespaceRules(), namespaceRules({ webhooks: false })),
+        rules: filling(added(namespaceRules(), namespaceRules({ webhooks: false }))),
       },
     ],
     watched: [{ rules: workloadRules() }],
@@ -83,7 +86,7 @@ export const chartOperators: readonly ChartOperator[] = [
       'installDefinitions',
       'metricsBindAddress',
       'healthProbeBindAddress',
-      'dashboardAddr',
+      ...DASHBOARD,
       'cleanupImage',
       'leaseControllerImage',
       'leaseControllerNamespace',
@@ -99,7 +102,7 @@ export const chartOperators: readonly ChartOperator[] = [
       ...sharedParts(),
       { when: setting('leaseControllers', 'leaseAdmission'), rules: filling(leaseAdmissionRules.cluster) },
     ],
-    namespace: [{ when: setting('leaseControllers', 'leaseAdmission'), rules: leaseAdmissionRules.home }],
+    namespace: [{ when: setting('leaseControllers', 'leaseAdmission'), rules: filling(leaseAdmissionRules.home) }],
   },
   {
     key: 'claims',
@@ -118,7 +121,7 @@ export const chartOperators: readonly ChartOperator[] = [
     cluster: [{ when: withTokens('claims'), rules: tokenRules }],
     namespace: [],
     watched: [
-      { rules: claimRules({ kinds: [] }) },
+      { rules: filling(claimRules({ kinds: [] })) },
       {
         when: '.Values.claims.rbac.secrets',
         rules: added(claimRules({ kinds: [], secrets: true }), claimRules({ kinds: [] })),
@@ -141,10 +144,10 @@ export const chartOperators: readonly ChartOperator[] = [
       'metricsPort',
       'enableHealthCheck',
       'healthCheckPort',
-      'dashboardAddr',
+      ...DASHBOARD,
     ],
     cluster: [{ rules: databasesRbac.cluster }],
-    namespace: [{ rules: databasesRbac.namespace ?? [] }],
+    namespace: [{ rules: filling(databasesRbac.namespace ?? []) }],
   },
 ]
 

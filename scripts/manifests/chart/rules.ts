@@ -36,9 +36,11 @@ export function permissionsOf(rule: PolicyRule): readonly string[] {
 
 /** Removes a verb on a resource. */
 export function without(rules: readonly PolicyRule[], verb: string, resource: string): readonly PolicyRule[] {
-  return rules.map((rule) =>
-    rule.resources?.includes(resource) ? { ...rule, verbs: rule.verbs.filter((each) => each !== verb) } : rule,
-  )
+  return rules
+    .map((rule) =>
+      rule.resources?.includes(resource) ? { ...rule, verbs: rule.verbs.filter((each) => each !== verb) } : rule,
+    )
+    .filter(({ verbs }) => verbs.length > 0)
 }
 
 /** A named template that prints the rules that the values ask for. */
