@@ -12,6 +12,7 @@ export default defineConfig({
             'test/chart/**/*.test.ts',
             'test/docs/**/*.test.ts',
             'test/seeds/**/*.test.ts',
+            'test/packages/**/*.test.ts',
             'test/operators/**/*.test.ts',
             'test/hostile/**/*.test.ts',
             'test/engines/**/*.test.ts',

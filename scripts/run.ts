@@ -23,15 +23,16 @@ export async function runSteps(steps: readonly Step[]): Promise<void> {
 export async function runStep(step: Step): Promise<number> {
   console.log(`\n▸ ${step.name}`)
   const started = performance.now()
-  const code = await run(step)
+  const code = await runTool(step.tool, step.args)
   if (code === 0) console.log(`✓ ${step.name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
   else console.error(`✗ ${step.name} failed (exit ${code})`)
   return code
 }
 
-function run(step: Step): Promise<number> {
+/** Runs the program of an npm package with this Node and returns its exit code. */
+export function runTool(tool: Step['tool'], args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [programOf(step.tool), ...step.args], { cwd: root, stdio: 'inherit' })
+    const child = spawn(process.execPath, [programOf(tool), ...args], { cwd: root, stdio: 'inherit' })
     child.on('error', reject)
     child.on('exit', (code) => resolve(code ?? 1))
   })

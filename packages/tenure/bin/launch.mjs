@@ -1,5 +1,6 @@
 // Runs a program with a Node that supports it: this one if it is new enough, otherwise the one that the lockfile
-// installed for this platform. This file is plain JavaScript with few imports, because an old Node must be able to load it.
+// installed for this platform. Packages with a command publish a copy. This file is plain JavaScript with few imports,
+// because an old Node must be able to load it.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import * as modules from 'node:module'
@@ -7,16 +8,19 @@ import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import path from 'node:path'
 
-const OLDEST = [24, 12]
+/** The oldest Node that runs TypeScript without a warning. */
+const OLDEST_FOR_SOURCES = [24, 12]
+/** The oldest Node that runs published packages. */
+const OLDEST_FOR_PACKAGES = [22, 19]
 
 /** Names the file descriptor of a pipe that the launcher keeps open as long as it lives. */
 const LAUNCHER_PIPE = 'TENURE_LAUNCHER_PIPE'
 /** Milliseconds for a clean stop after the launcher is gone: more than the grace period of the manager. */
 const MAX_STOP_MS = 40_000
 
-function isNewEnough(version) {
-  const [major, minor] = version.split('.').map(Number)
-  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+function isNewEnough(oldest) {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1])
 }
 
 function bundledNode() {
@@ -103,18 +107,30 @@ export async function launch(program, isNamed = false) {
   } else if (process.env['npm_lifecycle_event'] && process.platform !== 'win32') {
     endWithNpm()
   }
-  if (!isNewEnough(process.versions.node)) return relaunch()
+  const oldest = program.pathname.endsWith('.ts') ? OLDEST_FOR_SOURCES : OLDEST_FOR_PACKAGES
+  if (!isNewEnough(oldest)) return relaunch(oldest)
   modules.enableCompileCache()
+  hideSqliteWarning()
   if (isNamed) process.argv.splice(1, 2, fileURLToPath(program))
   await import(program.href)
 }
 
+/** Node 22 calls node:sqlite experimental. What is used of it has not changed since. */
+function hideSqliteWarning() {
+  const printers = process.listeners('warning')
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if (warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite ')) return
+    for (const print of printers) print.call(process, warning)
+  })
+}
+
 /** Runs the script of this process, with its arguments, on the Node that npm has installed. */
-function relaunch() {
+function relaunch(oldest) {
   const node = bundledNode()
   if (!node) {
     process.stderr.write(
-      `Tenure needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}, and the Node that npm brings for ` +
+      `Tenure needs Node ${oldest.join('.')} or newer; this is ${process.versions.node}, and the Node that npm brings for ` +
         `${process.platform}-${process.arch} is not installed. Run "npm ci" without --omit=optional, or install Node 24.\n`,
     )
     process.exit(1)

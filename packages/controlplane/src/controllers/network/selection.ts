@@ -5,7 +5,9 @@ import { candidates, hasLabels, LABELS, labelIndex, SELECTOR, selectorIndex, sel
 import { isFinished } from '../common/pods.ts'
 
 /** Index of Services by their selectors. */
-export const serviceIndexes = { [SELECTOR]: selectorIndex((service: Stored<Service>) => service.spec?.selector) }
+export const serviceIndexes: Readonly<Record<typeof SELECTOR, (service: Stored<Service>) => readonly string[]>> = {
+  [SELECTOR]: selectorIndex((service) => service.spec?.selector),
+}
 /** Index of pods by their labels. */
 export const podIndexes = { [LABELS]: labelIndex }
 

@@ -4,6 +4,7 @@ import type {
   Http2ServerRequest,
   Http2ServerResponse,
   IncomingHttpHeaders,
+  SecureServerOptions,
   ServerHttp2Session,
   ServerHttp2Stream,
 } from 'node:http2'
@@ -97,7 +98,6 @@ export class HttpsAdapter {
     this.#limits = limits
     this.#buffered = new ByteBudget(limits.bufferedBytes)
     this.#bodies = new RequestBodies(limits, options.clock)
-    // Node takes more options here than its types say.
     const http1Options = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeout,
@@ -105,7 +105,8 @@ export class HttpsAdapter {
       keepAliveTimeout: limits.idleTimeout,
       connectionsCheckingInterval: Math.min(limits.headersTimeout, limits.bodyTimeout, 2_000),
     }
-    this.#http = createSecureServer({
+    // The types of Node 22 do not have `http1Options`.
+    const serverOptions: SecureServerOptions & { readonly http1Options: typeof http1Options } = {
       allowHTTP1: true,
       cert: options.certificate,
       key: options.key,
@@ -121,7 +122,10 @@ export class HttpsAdapter {
       },
       maxSettings: MAX_SETTINGS,
       http1Options,
-    })
+    }
+    this.#http = createSecureServer(serverOptions)
+    // Node 22 ignores `http1Options` and reads these properties, as Node 24 does after it has set them.
+    Object.assign(this.#http, http1Options)
     this.#connections = new ServerConnections(this.#http, {
       max: limits.connections,
       reserve: limits.reservedConnections,

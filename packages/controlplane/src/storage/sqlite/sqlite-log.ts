@@ -53,7 +53,13 @@ export class SqliteLog implements ChangeLog {
 
   /** Opens the file and reads it. Rejects with a TenureError on failure. */
   static async open(options: WorkerOptions, reader: LogReader): Promise<SqliteLog> {
-    const worker = new Worker(workerUrl(), { workerData: options, name: 'storage', ...compileCache() })
+    const worker = new Worker(workerUrl(), {
+      workerData: options,
+      name: 'storage',
+      // Node 22 calls node:sqlite experimental; only this thread loads it.
+      execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
+      ...compileCache(),
+    })
     const log = new SqliteLog(worker)
     try {
       await log.#read(options.file, reader)
