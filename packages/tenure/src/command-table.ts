@@ -98,6 +98,9 @@ export const commandTable: readonly CommandEntry[] = [
     (await import('./commands/manifests.ts')).manifestsCommand(),
   ),
   commands('init', 'Create the files of a new operator.', async () => (await import('./init/init.ts')).initCommand()),
+  commands('completion', 'Print a script that completes commands in bash, zsh or fish.', async () =>
+    (await import('./commands/completion.ts')).completionCommand(commandTable),
+  ),
   commands('version', 'Print the version, the build and the platform.', async () =>
     (await import('./commands/version.ts')).versionCommand(),
   ),

@@ -86,7 +86,10 @@ test.each([
     ['db', 'list', 'more'],
     "Too many arguments for 'list'. Expected 0 arguments but got 1: more. See tenure db list --help.",
   ],
-  [['version', '-o', 'xml'], '"xml" is not an output format: use text, json, yaml.'],
+  [
+    ['version', '-o', 'xml'],
+    "Option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json, yaml. See tenure version --help.",
+  ],
   [['claims', '--default-tt=1m'], 'tenure claims cannot start: --default-tt is unknown; did you mean --default-ttl?'],
   [
     ['leases', 'more', '--version', 'v1', '--kind', 'Pod'],

@@ -1,4 +1,4 @@
-import { outputMeaning } from '@tenure/runtime/cli'
+import { OUTPUT_FORMATS, outputMeaning } from '@tenure/runtime/cli'
 import { addressOf, clientOf, timeoutOf } from './client.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError, describeFailure, EXIT_CODES, isUsageError } from './exit-codes.ts'
@@ -32,6 +32,8 @@ export interface ClaimCommandOption {
   /** `-o, --output <format>`. */
   readonly flags: string
   readonly meaning: string
+  /** The only values. Default: any. */
+  readonly choices?: readonly string[]
   /** May be given several times; the values become a list. Default false. */
   readonly isRepeatable?: boolean
 }
@@ -60,6 +62,7 @@ const OUTPUT: ClaimCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
   meaning: outputMeaning(),
+  choices: OUTPUT_FORMATS,
 }
 const CONNECTION = [URL_OPTION, TOKEN, TIMEOUT]
 const ID: ClaimCommandArgument = { name: 'id', meaning: 'Id of the claim.' }
@@ -85,7 +88,11 @@ export const claimCommand: ClaimCommand = define({
       isRepeatable: true,
     },
     { key: 'values', flags: '--values <file>', meaning: 'YAML or JSON file with values for the template.' },
-    { ...OUTPUT, meaning: 'Output format: table, json, yaml, name or env (lines for a shell). Default table.' },
+    {
+      ...OUTPUT,
+      meaning: 'Output format: table, json, yaml, name or env (lines for a shell). Default table.',
+      choices: ['table', 'json', 'yaml', 'name', 'env'],
+    },
     ...CONNECTION,
   ],
   async run(context, { operands, commandLine }, options) {

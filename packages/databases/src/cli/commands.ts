@@ -1,5 +1,5 @@
 import { silentLogger } from '@tenure/runtime'
-import { outputMeaning } from '@tenure/runtime/cli'
+import { OUTPUT_FORMATS, outputMeaning } from '@tenure/runtime/cli'
 import { dbArgumentError } from '../platform/argument-error.ts'
 import { deleted, paused, resumed } from '../platform/changes.ts'
 import { PlatformRows } from '../platform/rows.ts'
@@ -35,6 +35,8 @@ export interface DbCommandOption {
   /** `-o, --output <format>`. */
   readonly flags: string
   readonly meaning: string
+  /** The only values. Default: any. */
+  readonly choices?: readonly string[]
   /** May be given several times; the values become a list. Default false. */
   readonly isRepeatable?: boolean
 }
@@ -50,6 +52,7 @@ const OUTPUT: DbCommandOption = {
   key: 'output',
   flags: '-o, --output <format>',
   meaning: outputMeaning(),
+  choices: OUTPUT_FORMATS,
 }
 const TEAM: DbCommandOption = { key: 'team', flags: '--team <name>', meaning: 'Team of the database.' }
 const WAITING: readonly DbCommandOption[] = [
@@ -71,7 +74,12 @@ export const dbCommands: readonly DbCommand[] = [
     summary: 'Create a database and wait until it runs.',
     arguments: [{ name: 'name', meaning: 'Name of the database and of its Kubernetes objects.' }],
     options: [
-      { key: 'type', flags: '--type <type>', meaning: 'Engine: postgresql, mariadb, redis or valkey.' },
+      {
+        key: 'type',
+        flags: '--type <type>',
+        meaning: 'Engine: postgresql, mariadb, redis or valkey.',
+        choices: ['postgresql', 'mariadb', 'redis', 'valkey'],
+      },
       { ...TEAM, meaning: 'Team of the database, created if there is none of that name. Default "default".' },
       { key: 'version', flags: '--version <version>', meaning: 'Version of the engine. Default: the one of its type.' },
       { key: 'replicas', flags: '--replicas <n>', meaning: 'Pods. Default 1.' },

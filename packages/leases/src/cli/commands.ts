@@ -1,4 +1,4 @@
-import { outputMeaning } from '@tenure/runtime/cli'
+import { OUTPUT_FORMATS, outputMeaning } from '@tenure/runtime/cli'
 import { clearLease, extendLease, setLease } from './change.ts'
 import type { LeaseCliContext, LeaseCliOptions } from './context.ts'
 import { explainTerms } from './explain.ts'
@@ -31,6 +31,8 @@ export interface LeaseCommandOption {
   /** `-n, --namespace <name>`. */
   readonly flags: string
   readonly meaning: string
+  /** The only values. Default: any. */
+  readonly choices?: readonly string[]
 }
 
 const NAMESPACE: LeaseCommandOption = {
@@ -50,7 +52,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
     options: [
       NAMESPACE,
       { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces and cluster-scoped kinds.' },
-      { key: 'output', flags: '-o, --output <format>', meaning: outputMeaning() },
+      { key: 'output', flags: '-o, --output <format>', meaning: outputMeaning(), choices: OUTPUT_FORMATS },
     ],
     async run(context, args, options) {
       await listLeases(context, { ...options, ...(args.length > 0 && { kinds: args }) })
@@ -66,6 +68,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
       {
         key: 'renewOn',
         flags: '--renew-on <event>',
+        choices: ['update', 'never'],
         meaning:
           'With update, every update of the object starts its TTL again; with never, none does. Default: as it is.',
       },

@@ -1,5 +1,4 @@
 import { writeYaml, type YamlValue } from '@tenure/yaml'
-import { usageError } from './usage-error.ts'
 
 /** Formats of commands that print objects for `kubectl apply -f -`. */
 export const OBJECT_FORMATS = ['yaml', 'json', 'name'] as const
@@ -19,12 +18,6 @@ export function printObjects(objects: readonly PrintedObject[], format: ObjectFo
     return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items }, undefined, 2)}\n`
   if (format === 'name') return items.map((object) => `${nameOf(object)}\n`).join('')
   return objects.map(documentOf).join('---\n')
-}
-
-export function objectFormat(text: string): ObjectFormat {
-  const format = OBJECT_FORMATS.find((candidate) => candidate === text)
-  if (format) return format
-  throw usageError(`${JSON.stringify(text)} is not an output format: use ${OBJECT_FORMATS.join(', ')}.`)
 }
 
 function documentOf({ comment = [], object }: PrintedObject): string {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../build-info.ts'
+import { namesArgument } from './names-argument.ts'
 import { styled, withHelp } from './command-help.ts'
 import type { CommandEntry, ServingEntry } from './entries.ts'
 import { EXIT_CODES, exitCodeOf } from './exit-codes.ts'
@@ -29,7 +30,9 @@ export async function createProgram({ entries, name, only }: ProgramOptions): Pr
       program.addCommand(styled(await entry.load()).summary(entry.summary))
     else program.command(entry.name).description(entry.summary)
   }
-  program.command('help').argument('[command...]').description('Print the help of a command.')
+  const names = entries.map((entry) => entry.name)
+  const topic = namesArgument('[command...]', 'The command, and its subcommand.', names)
+  program.command('help').addArgument(topic).description('Print the help of a command.')
   return program
 }
 

@@ -73,8 +73,9 @@ export function claimCommand(): Command {
 
 function describe(command: Command, { summary, options }: ClaimCommand): void {
   command.description(summary)
-  for (const { flags, meaning, isRepeatable = false } of options) {
+  for (const { flags, meaning, choices, isRepeatable = false } of options) {
     const option = new Option(flags, meaning)
+    if (choices) option.choices(choices)
     if (isRepeatable) option.argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value])
     command.addOption(option)
   }

@@ -1,31 +1,28 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { checkNames } from '../cli/choose-names.ts'
 import { withHelp } from '../cli/command-help.ts'
-import { objectFormat, printObjects } from '../cli/object-output.ts'
+import { namesArgument } from '../cli/names-argument.ts'
+import { OBJECT_FORMATS, type ObjectFormat, printObjects } from '../cli/object-output.ts'
 import { operatorEntries } from '../operators.ts'
 
 interface Options {
-  readonly output: string
+  readonly output: ObjectFormat
 }
 
 /** The command `tenure crds`. */
 export function crdsCommand(): Command {
+  const known = operatorEntries.map(({ name }) => name)
   const crds = new Command('crds')
     .description('Print the CustomResourceDefinitions of the operators.')
-    .argument('[operators...]', 'Operators whose definitions are printed. Default: all.')
-    .option('-o, --output <format>', 'Output format: yaml, json or name.', 'yaml')
+    .addArgument(namesArgument('[operators...]', 'Operators whose definitions are printed. Default: all.', known))
+    .addOption(new Option('-o, --output <format>', 'Output format.').choices(OBJECT_FORMATS).default('yaml'))
     .action(async (names: readonly string[], { output }: Options) => {
-      const format = objectFormat(output)
-      checkNames(
-        'operator',
-        names,
-        operatorEntries.map(({ name }) => name),
-      )
+      checkNames('operator', names, known)
       const chosen = operatorEntries.filter(({ name }) => names.length === 0 || names.includes(name))
       const operators = await Promise.all(chosen.map(({ load }) => load()))
       const objects = operators.flatMap(({ crds: definitions }) => definitions.map((object) => ({ object })))
       if (objects.length === 0) process.stderr.write('These operators have no CustomResourceDefinitions.\n')
-      process.stdout.write(printObjects(objects, format))
+      process.stdout.write(printObjects(objects, output))
     })
   return withHelp(crds, {
     examples: [

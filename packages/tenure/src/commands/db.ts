@@ -24,8 +24,9 @@ export function dbCommand(): Command {
 }
 
 function addOptions(command: Command, options: DbCommand['options']): void {
-  for (const { flags, meaning, isRepeatable = false } of options) {
+  for (const { flags, meaning, choices, isRepeatable = false } of options) {
     const option = new Option(flags, meaning)
+    if (choices) option.choices(choices)
     if (isRepeatable) option.argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value])
     command.addOption(option)
   }

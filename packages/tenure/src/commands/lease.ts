@@ -36,7 +36,10 @@ export function leaseCommand(): Command {
       const shown = `${argument}${variadic ? '...' : ''}`
       command.argument(required ? `<${shown}>` : `[${shown}]`, meaning)
     }
-    for (const { flags, meaning } of options) command.option(flags, meaning)
+    for (const { flags, meaning, choices } of options) {
+      const option = new Option(flags, meaning)
+      command.addOption(choices ? option.choices(choices) : option)
+    }
     command.action(async () => {
       const { kubeconfig, prefix, newerPrefix, ...given } = command.optsWithGlobals<LeaseCliOptions & GlobalOptions>()
       // An empty variable counts as unset, as for the controllers.

@@ -1,11 +1,12 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { checkNames } from '../cli/choose-names.ts'
 import { withHelp } from '../cli/command-help.ts'
-import { objectFormat, printObjects } from '../cli/object-output.ts'
+import { namesArgument } from '../cli/names-argument.ts'
+import { OBJECT_FORMATS, type ObjectFormat, printObjects } from '../cli/object-output.ts'
 import { operatorManifests } from '../manifests/index.ts'
 
 interface Options {
-  readonly output: string
+  readonly output: ObjectFormat
   readonly image?: string
 }
 
@@ -14,11 +15,16 @@ export function manifestsCommand(): Command {
   const known = operatorManifests.map(({ name }) => name)
   const manifests = new Command('manifests')
     .description('Print the objects that run the operators on a cluster, with their permissions.')
-    .argument('[operators...]', `Any of ${known.join(', ')}. Default: all operators, without lease-admission.`)
+    .addArgument(
+      namesArgument(
+        '[operators...]',
+        `Any of ${known.join(', ')}. Default: all operators, without lease-admission.`,
+        known,
+      ),
+    )
     .option('--image <image>', 'Image of the operators. Default: that of the manifests in deploy/.')
-    .option('-o, --output <format>', 'Output format: yaml, json or name.', 'yaml')
+    .addOption(new Option('-o, --output <format>', 'Output format.').choices(OBJECT_FORMATS).default('yaml'))
     .action(async (names: readonly string[], { output, image }: Options) => {
-      const format = objectFormat(output)
       checkNames('manifest', names, known)
       const chosen = operatorManifests.filter(({ name, isOptional = false }) =>
         names.length === 0 ? !isOptional : names.includes(name),
@@ -29,7 +35,7 @@ export function manifestsCommand(): Command {
         applyDefinitions: 'tenure crds | kubectl apply --server-side -f -',
       })
       const entries = await Promise.all(chosen.map(({ name, load }) => load(options(name))))
-      process.stdout.write(printObjects(entries.flat(), format))
+      process.stdout.write(printObjects(entries.flat(), output))
     })
   return withHelp(manifests, {
     examples: [

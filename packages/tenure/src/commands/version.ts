@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { type BuildInfo, readBuildInfo } from '../build-info.ts'
 import { withHelp } from '../cli/command-help.ts'
 import { formatValue } from '../cli/value-format.ts'
@@ -9,10 +9,10 @@ const FORMATS = ['text', 'json', 'yaml']
 export function versionCommand(): Command {
   const version = new Command('version')
     .description('Print the version, the build and the platform.')
-    .option('-o, --output <format>', 'Output format: text, json or yaml.', 'text')
+    .addOption(new Option('-o, --output <format>', 'Output format.').choices(FORMATS).default('text'))
     .action(({ output }: { readonly output: string }) => {
       const info = readBuildInfo()
-      process.stdout.write(formatValue(output, FORMATS, info) ?? inWords(info))
+      process.stdout.write(formatValue(output, info) ?? inWords(info))
     })
   return withHelp(version, { examples: [{ term: 'tenure version -o json', meaning: 'Print it for programs.' }] })
 }
