@@ -1,6 +1,7 @@
 // npm run bench: measures Tenure and its peers with the same work in the same run: client and controllers against
 // controller-runtime on one cluster, the embedded control plane against kube-apiserver and etcd, the template engine
 // against Helm's.
+import { programArguments } from '../scripts/program-help.ts'
 import { startCluster } from '../test/cluster/cluster.ts'
 import { bundleControlPlane, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
@@ -12,29 +13,37 @@ import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
 import type { Measurement } from './measurements.ts'
 import { operatorMeasurements } from './operators/measurements.ts'
 import { buildPeer } from './peers/build.ts'
-import { flags } from './programs/usage.ts'
 import { isReached, table } from './rows.ts'
 import type { Row } from './rows.ts'
 import { medians, runProgram } from './run-program.ts'
 
-const HELP = `Measures Tenure and its peers with the same work in the same run.
-
-usage: npm run bench -- [options]
-
-  --only <text>         only measurements whose name contains this text: informer, queue, reconcile, control plane,
-                        operators: leases, operators: claims, operators: databases, linearity, gotemplate, dashboard, …
-  --rounds <n>          runs per side, of which the median counts (default 3); informer sync runs five times as often
-  --kubeconfig <path>   use this cluster instead of starting one
-`
-
-if (process.argv.includes('--help')) {
-  process.stdout.write(HELP)
-  process.exit(0)
+const HELP = {
+  usage: 'npm run bench -- [options]',
+  summary: 'Measure Tenure and its peers with the same work in the same run.',
+  options: [
+    {
+      term: '--only <text>',
+      meaning:
+        'Only measurements whose name contains this text: informer, queue, reconcile, control plane, operators: leases, ' +
+        'operators: claims, operators: databases, linearity, gotemplate, dashboard, …',
+    },
+    {
+      term: '--rounds <n>',
+      meaning: 'Runs per side, of which the median counts. Informer sync runs five times as often. (default 3)',
+    },
+    { term: '--kubeconfig <path>', meaning: 'Use this cluster instead of starting one.' },
+  ],
 }
-const flag = flags(process.argv.slice(2))
-const only = flag('only', '')
-const rounds = Number(flag('rounds', '3'))
-const given = flag('kubeconfig', '')
+
+const { values } = programArguments(HELP, {
+  options: {
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '3' },
+    kubeconfig: { type: 'string', default: '' },
+  },
+})
+const { only, kubeconfig: given } = values
+const rounds = Number(values.rounds)
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const isAsked = ({ name }: { readonly name: string }): boolean => name.includes(only)

@@ -7,11 +7,22 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
 import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
 import { Requester } from '../packages/kube/src/client/requester.ts'
+import { programArguments } from './program-help.ts'
+
+const HELP = {
+  usage: 'node scripts/launch.mjs scripts/generate-kinds-table.ts [options]',
+  summary: 'Write the resources and columns of the control plane from a real API server.',
+  options: [
+    {
+      term: '--kubeconfig <path>',
+      meaning: 'The cluster: the path that `npm run cluster -- up` printed. Default: as kubectl.',
+    },
+  ],
+}
 
 interface KindName {
   readonly group: string
@@ -54,7 +65,7 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const OWN_SCHEMA = /^io\.k8s\./
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { kubeconfig: { type: 'string' } } })
+  const { values } = programArguments(HELP, { options: { kubeconfig: { type: 'string' } } })
   const transport = new HttpTransport(await loadConfig({ kubeconfigPath: values.kubeconfig }))
   const requester = new Requester({ transport })
   const read = async (path: string, accept = 'application/json'): Promise<unknown> =>

@@ -7,13 +7,24 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
 import { discover } from '../packages/kube/src/discovery/discovery.ts'
 import type { ApiResource } from '../packages/kube/src/discovery/discovery.ts'
 import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
 import { Requester } from '../packages/kube/src/client/requester.ts'
+import { programArguments } from './program-help.ts'
+
+const HELP = {
+  usage: 'node scripts/launch.mjs scripts/generate-kinds.ts [options]',
+  summary: 'Write the kinds and types of packages/kube from a real API server.',
+  options: [
+    {
+      term: '--kubeconfig <path>',
+      meaning: 'The cluster: the path that `npm run cluster -- up` printed. Default: as kubectl.',
+    },
+  ],
+}
 
 interface Schema {
   readonly type?: string
@@ -79,7 +90,7 @@ const OWN_SCHEMA = /^io\.k8s\.(api|apiextensions-apiserver|kube-aggregator)\./
 const RENAMED: ReadonlyMap<string, string> = new Map([['io.k8s.api.core.v1.Event', 'CoreEvent']])
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { kubeconfig: { type: 'string' } } })
+  const { values } = programArguments(HELP, { options: { kubeconfig: { type: 'string' } } })
   const transport = new HttpTransport(await loadConfig({ kubeconfigPath: values.kubeconfig }))
   try {
     const requester = new Requester({ transport })

@@ -8,12 +8,19 @@
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
 import { manifests } from './manifests/index.ts'
+import { programArguments } from './program-help.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const { values } = programArguments(
+  {
+    usage: 'node scripts/launch.mjs scripts/generate-manifests.ts [options]',
+    summary: 'Write the manifests in deploy/ from the code.',
+    options: [{ term: '--check', meaning: 'Write nothing, and exit with 1 if a manifest is out of date.' }],
+  },
+  { options: { check: { type: 'boolean', default: false } } },
+)
 
 for (const { file, text } of manifests()) {
   const target = path.join(root, file)

@@ -2,10 +2,11 @@
  * Writes the Protocol Buffers definitions of the built-in kinds, which kubectl and client-go send: field numbers and
  * names, read from the struct tags of Kubernetes' Go modules.
  *
- *   npm exec -- node scripts/generate-protobuf.ts <Go module cache>/k8s.io
+ *   node scripts/launch.mjs scripts/generate-protobuf.ts <Go module cache>/k8s.io
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { programArguments } from './program-help.ts'
 
 const VERSION = '0.36.3'
 const OUTPUT = path.join(import.meta.dirname, '../packages/controlplane/src/server/encoding/generated/protobuf.ts')
@@ -51,7 +52,15 @@ const BASIC: Readonly<Record<string, string>> = {
   byte: 'i',
 }
 
-const root = process.argv[2]
+const { positionals } = programArguments(
+  {
+    usage: 'node scripts/launch.mjs scripts/generate-protobuf.ts <modules>',
+    summary: "Write the Protocol Buffers definitions of the built-in kinds from Kubernetes' Go modules.",
+    arguments: [{ term: 'modules', meaning: 'The folder k8s.io of a Go module cache.' }],
+  },
+  { allowPositionals: true },
+)
+const [root] = positionals
 if (!root) throw new Error('Pass the directory of the modules: <Go module cache>/k8s.io')
 
 const packages = new Map<string, Package>()

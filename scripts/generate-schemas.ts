@@ -12,14 +12,26 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
 import type { Schema } from '../packages/controlplane/src/schema/types.ts'
 import { loadConfig } from '../packages/kube/src/config/load-config.ts'
 import { HttpTransport } from '../packages/kube/src/transport/http-transport.ts'
 import { Requester } from '../packages/kube/src/client/requester.ts'
 import { GoTypes } from './go-types.ts'
+import { programArguments } from './program-help.ts'
 import type { GoField } from './go-types.ts'
+
+const HELP = {
+  usage: 'node scripts/launch.mjs scripts/generate-schemas.ts [options]',
+  summary: 'Write the schemas and descriptions of the built-in kinds from a real API server and the Go types.',
+  options: [
+    {
+      term: '--kubeconfig <path>',
+      meaning: 'The cluster: the path that `npm run cluster -- up` printed. Default: as kubectl.',
+    },
+    { term: '--modules <path>', meaning: 'Go module cache. Default: that of the binaries of the cluster.' },
+  ],
+}
 
 interface OpenApi {
   readonly type?: Schema['type']
@@ -67,7 +79,9 @@ const BY_HAND: ReadonlyMap<string, Schema> = new Map<string, Schema>([
 ])
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { kubeconfig: { type: 'string' }, modules: { type: 'string' } } })
+  const { values } = programArguments(HELP, {
+    options: { kubeconfig: { type: 'string' }, modules: { type: 'string' } },
+  })
   const transport = new HttpTransport(await loadConfig({ kubeconfigPath: values.kubeconfig }))
   try {
     const requester = new Requester({ transport })

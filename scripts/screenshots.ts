@@ -2,13 +2,18 @@
 // with a little of everything: light and dark, wide and narrow, full and empty. Default folder: docs/images.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
+import { programArguments } from './program-help.ts'
 import { launch, Tab, Tenure } from '../test/browser/support.ts'
 
-const folder = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, '../docs/images'))
-if (process.argv.includes('--help')) {
-  console.log('usage: node scripts/launch.mjs scripts/screenshots.ts [folder]   (default docs/images; needs Chromium)')
-  process.exit(0)
-}
+const { positionals } = programArguments(
+  {
+    usage: 'node scripts/launch.mjs scripts/screenshots.ts [folder]',
+    summary: 'Take pictures of every view of the dashboard with Chromium.',
+    arguments: [{ term: 'folder', meaning: 'Folder of the pictures. Default: docs/images.' }],
+  },
+  { allowPositionals: true },
+)
+const folder = path.resolve(positionals[0] ?? path.join(import.meta.dirname, '../docs/images'))
 mkdirSync(folder, { recursive: true })
 
 const VIEWS: Readonly<Record<string, string>> = {

@@ -4,8 +4,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { failuresOf, hasPassed, patternOf } from './failed-tests.ts'
+import { helpIfAsked } from './program-help.ts'
 import { root, runStep } from './run.ts'
 
+helpIfAsked({
+  usage: 'npm run test:cluster [-- files...]',
+  summary:
+    'Run the tests on a real Kubernetes, which is built once from Go modules. A test that fails runs once more, alone.',
+  arguments: [{ term: 'files', meaning: 'Run only the tests of these: arguments of vitest.' }],
+  examples: [{ term: 'npm run test:cluster -- test/cluster/claims', meaning: 'Run the tests of claims.' }],
+})
 const args = process.argv.slice(2)
 const folder = mkdtempSync(path.join(tmpdir(), 'tenure-cluster-tests-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,7 @@
 // npm run dashboard:build: bundles the page into dist, which is committed so that `npm start` serves it without a build.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { printHelp } from '@tenure/runtime/cli'
 import { rolldown } from 'rolldown'
 
 const PAGE = path.join(import.meta.dirname, 'src/page')
@@ -50,4 +51,8 @@ function minifiedCss(css: string): string {
     .replaceAll(';}', '}')
 }
 
-if (process.argv[1] === import.meta.filename) await buildPage(DIST)
+if (process.argv[1] === import.meta.filename) {
+  const page = { usage: 'npm run dashboard:build', summary: 'Bundle the page of the dashboard into dist.' }
+  if (process.argv.includes('--help')) process.stdout.write(printHelp(page))
+  else await buildPage(DIST)
+}

@@ -1,29 +1,39 @@
 /** `npm run cluster -- up|down|status`: a real Kubernetes that runs until it is stopped. */
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 
 import { TenureError } from '@tenure/kube'
 
+import { programArguments, usageExit } from '../../scripts/program-help.ts'
 import { startCluster } from './cluster.ts'
 import { withLock } from './lock.ts'
 import { isAlive } from './process-identity.ts'
 import { startStep, stderrProgress as say } from './progress.ts'
 import { endRecorded, isRunning, readState } from './state.ts'
 
-const HELP = `A real Kubernetes on loopback, for tests and for trying things out.
-
-usage: npm run cluster -- up|down|status [options]
-
-  up      start it; the last line of output is KUBECONFIG=<path>. Runs already: says so.
-          The first time its programs are built from source, which takes minutes; KUBEBUILDER_ASSETS, where set,
-          names a folder with ready ones.
-  down    stop it and delete its data
-  status  what runs; exit code 1 if it does not
-
-  --durable           etcd waits for the disk on every write (default: it does not)
-  --nodes <n>         simulated nodes (default 1)
-  --directory <path>  where it lives (default .tenure/cluster in this checkout)
-`
+const HELP = {
+  usage: 'npm run cluster -- up|down|status [options]',
+  summary: 'Run a real Kubernetes on loopback, for tests and for trying things out.',
+  commands: [
+    {
+      term: 'up',
+      meaning:
+        'Start it. The last line of output is KUBECONFIG=<path>. The first time its programs are built from source, which takes ' +
+        'minutes; KUBEBUILDER_ASSETS, where set, names a folder with ready ones.',
+    },
+    { term: 'down', meaning: 'Stop it and delete its data.' },
+    { term: 'status', meaning: 'Print what runs.' },
+  ],
+  options: [
+    { term: '--durable', meaning: 'Let etcd wait for the disk on every write. (default false)' },
+    { term: '--nodes <n>', meaning: 'Simulated nodes. (default 1)' },
+    { term: '--directory <path>', meaning: 'Folder of its data. Default: .tenure/cluster in this checkout.' },
+  ],
+  exitCodes: [
+    { term: '0', meaning: 'The command succeeded, or the cluster runs.' },
+    { term: '1', meaning: 'It failed, or the cluster does not run.' },
+    { term: '2', meaning: 'An option or an argument is wrong.' },
+  ],
+}
 
 const DEFAULT_DIRECTORY = path.resolve(import.meta.dirname, '../../.tenure/cluster')
 
@@ -33,22 +43,17 @@ interface UpOptions {
 }
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = programArguments(HELP, {
     allowPositionals: true,
     options: {
       durable: { type: 'boolean', default: false },
       nodes: { type: 'string', default: '1' },
       directory: { type: 'string', default: DEFAULT_DIRECTORY },
-      help: { type: 'boolean', short: 'h', default: false },
     },
   })
   const directory = path.resolve(values.directory)
   const nodes = Number(values.nodes)
   const [command] = positionals
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
   if (positionals.length === 1 && Number.isInteger(nodes) && nodes >= 0) {
     // Concurrent calls would take each other's half-started programs for dead ones.
     const alone = (work: () => Promise<number>): Promise<number> =>
@@ -57,8 +62,7 @@ async function main(): Promise<number> {
     if (command === 'down') return alone(() => down(directory))
     if (command === 'status') return status(directory)
   }
-  process.stderr.write(HELP)
-  return 2
+  return usageExit(`${positionals.join(' ') || 'Nothing'} with these options is not a command`)
 }
 
 async function up(directory: string, options: UpOptions): Promise<number> {
@@ -110,11 +114,6 @@ try {
   process.exitCode = await main()
 } catch (error) {
   if (error instanceof TenureError) say(`${error.message} (${error.code})`)
-  else if (isUsageError(error)) say(`${error.message} See --help.`)
   else throw error
-  process.exitCode = isUsageError(error) ? 2 : 1
-}
-
-function isUsageError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  process.exitCode = 1
 }

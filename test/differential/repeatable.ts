@@ -5,13 +5,25 @@
  * `node scripts/launch.mjs test/differential/repeatable.ts <kubeconfig> [rounds, 30 by default] [part of the cases'
  * names]`
  */
+import { programArguments, usageExit } from '../../scripts/program-help.ts'
 import { CORPUS } from './cases/index.ts'
 import type { Case } from './case.ts'
 import { differences, type Recorded } from './run-case.ts'
 import { Session } from './session.ts'
 
-const [kubeconfig, rounds = '30', part = ''] = process.argv.slice(2)
-if (kubeconfig === undefined) throw new Error('Pass the path of a kubeconfig as the first argument.')
+const { positionals } = programArguments(
+  {
+    usage: 'node scripts/launch.mjs test/differential/repeatable.ts <kubeconfig> [rounds] [part]',
+    summary: 'Send the cases to a real API server repeatedly, and print those with varying responses.',
+    arguments: [
+      { term: 'kubeconfig', meaning: 'Path of the kubeconfig of the cluster.' },
+      { term: 'rounds', meaning: 'Number of rounds. Default: 30.' },
+      { term: 'part', meaning: "Part of the cases' names. Default: all cases." },
+    ],
+  },
+  { allowPositionals: true },
+)
+const [kubeconfig = usageExit('The kubeconfig is missing'), rounds = '30', part = ''] = positionals
 
 const sessions: Session[] = []
 const cases = CORPUS.flatMap((group) => group.cases).filter(({ name }) => name.includes(part))

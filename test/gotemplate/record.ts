@@ -4,11 +4,19 @@
  *
  *   node scripts/launch.mjs test/gotemplate/record.ts
  */
+import { programArguments } from '../../scripts/program-help.ts'
 import { allCases } from './cases.ts'
 import { askOracle, buildOracle } from './oracle.ts'
 import type { Answer } from './oracle.ts'
 import { writeRecording } from './recording.ts'
 
+programArguments(
+  {
+    usage: 'node scripts/launch.mjs test/gotemplate/record.ts',
+    summary: "Record the answers of Helm's engine to the cases of the template engine. Needs Go.",
+  },
+  {},
+)
 const program = await buildOracle()
 const answers = new Map<string, readonly Answer[]>()
 for (const { name, cases } of allCases()) answers.set(name, await askOracle(program, cases))
