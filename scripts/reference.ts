@@ -1,4 +1,5 @@
 import { type Configuration, referenceMarkdown, type Table } from '@tenure/runtime/configuration'
+import { combinedConfiguration } from '../packages/tenure/src/combined-operators.ts'
 import { controlPlaneConfiguration } from '../packages/tenure/src/control-plane.ts'
 import { clusterOperators, operators } from '../packages/tenure/src/loaded-operators.ts'
 import { operatorConfiguration } from '../packages/tenure/src/run-operator.ts'
@@ -16,6 +17,7 @@ export function configurationReference(): string {
   const tables: readonly Configuration<Table>[] = [
     startConfiguration,
     controlPlaneConfiguration,
+    combinedConfiguration(operators),
     ...[...operators, ...clusterOperators].map(operatorConfiguration),
   ]
   const sections = tables.map(

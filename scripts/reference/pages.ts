@@ -1,6 +1,7 @@
 import { configurationReference } from '../reference.ts'
 import { annotationsReference } from './annotations.ts'
 import { collectFacts } from './collect.ts'
+import { commandsReference } from './commands.ts'
 import { crdReference } from './crds.ts'
 import { eventsReference } from './events.ts'
 import { httpReference } from './http-api.ts'
@@ -11,6 +12,7 @@ export async function referencePages(): Promise<Readonly<Record<string, string>>
   const facts = await collectFacts()
   return {
     'annotations.md': annotationsReference(),
+    'commands.md': await commandsReference(),
     'configuration.md': configurationReference(),
     'crds.md': crdReference(),
     'events.md': eventsReference(),

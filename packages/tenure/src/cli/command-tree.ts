@@ -14,6 +14,8 @@ export interface CommandTree {
   /** Known values of its arguments. */
   readonly argumentValues: readonly string[]
   readonly commands: readonly CommandTree[]
+  /** It runs until it is stopped, and its options are settings. */
+  readonly isServing: boolean
 }
 
 export interface OptionWords {
@@ -54,6 +56,7 @@ function nodeOf(command: Command, path: readonly string[]): CommandTree {
     page: commandPage(command),
     options: [...options.map(wordsOf), HELP],
     argumentValues: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    isServing: false,
     commands: command.commands.map((subcommand) => nodeOf(subcommand, [...path, subcommand.name()])),
   }
 }
@@ -87,5 +90,6 @@ async function servingNode(command: ServingCommand, word: string, name: string):
     options: [...options, config, HELP],
     argumentValues: [],
     commands: [],
+    isServing: true,
   }
 }

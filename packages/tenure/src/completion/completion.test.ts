@@ -55,6 +55,22 @@ test('the tree has every command with the options of its help', () => {
   }
 })
 
+test('the examples of the help have options that exist', () => {
+  const nodes = flattened(root)
+  const known = (words: readonly string[]): CommandTree | undefined =>
+    nodes.findLast(({ path: own }) => own.length > 0 && own.every((word, index) => words[index] === word))
+  const commandLines = nodes
+    .flatMap(({ page }) => page.examples ?? [])
+    .map(({ term }) => /(?:^|[ (])tenure ([^|)]*)/.exec(term)?.[1]?.split(' -- ')[0]?.trim().split(' ') ?? [])
+  expect(commandLines.length).toBeGreaterThan(20)
+  for (const words of commandLines) {
+    const names = known(words)?.options.flatMap((option) => option.names)
+    for (const word of words.filter((each) => each.startsWith('-')))
+      expect([words, names]).toEqual([words, expect.arrayContaining([word])])
+    expect([words, names]).toEqual([words, expect.any(Array)])
+  }
+})
+
 test.skipIf(!has('bash'))('bash completes commands, options, values and files', () => {
   expect(bash('tenure', 'lea')).toEqual(['lease-controllers', 'leases', 'lease'])
   expect(bash('tenure', 'lease', '')).toEqual(['list', 'set', 'extend', 'clear', 'explain'])
