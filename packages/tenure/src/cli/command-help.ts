@@ -5,12 +5,15 @@ import { namedExamples } from './program-name.ts'
 
 /** The help of a command beyond its arguments, options and subcommands. */
 export interface CommandHelp {
-  readonly examples?: readonly HelpEntry[]
+  readonly examples?: readonly HelpEntry[] | undefined
   /** Default: 0, 1 and 2. */
-  readonly exitCodes?: readonly HelpEntry[]
+  readonly exitCodes?: readonly HelpEntry[] | undefined
   /** Its options may also follow a subcommand, so the help of that lists them. Default false. */
   readonly sharesOptions?: boolean
 }
+
+/** Examples of the subcommands of a group, by name. */
+export type CommandExamples = Readonly<Record<string, readonly HelpEntry[]>>
 
 const helpOf = new WeakMap<Command, CommandHelp>()
 
@@ -26,7 +29,7 @@ export function styled(command: Command): Command {
     .helpOption('-h, --help', 'Print this help.')
     .helpCommand(false)
     .exitOverride()
-    .configureHelp({ formatHelp: (of, helper) => printHelp(commandPage(of, helper), helper.helpWidth) })
+    .configureHelp({ formatHelp: (of, helper) => printHelp(commandPage(of, helper), process.stdout.columns) })
     .configureOutput({ outputError: (text, write) => write(`${usageMessage(text, command)}\n`) })
   for (const subcommand of command.commands) styled(subcommand)
   return command

@@ -8,7 +8,7 @@ import {
 } from '@tenure/claims/cli'
 import { systemClock } from '@tenure/kube'
 import { Command, Option, type ParseOptionsResult } from 'commander'
-import { withHelp } from '../cli/command-help.ts'
+import { type CommandExamples, withHelp } from '../cli/command-help.ts'
 import { COMMAND_EXIT_CODES } from '../cli/exit-codes.ts'
 import { withClaimsUrl } from '../start/claims-url.ts'
 
@@ -32,6 +32,13 @@ const EXAMPLES = [
   },
   { term: 'eval "$(tenure claim -o env)"', meaning: 'Take a claim, with its values as variables of the shell.' },
 ]
+
+const SUBCOMMAND_EXAMPLES: CommandExamples = {
+  renew: [{ term: 'tenure claim renew k3v9x --ttl 10m', meaning: 'Keep a claim for ten more minutes.' }],
+  release: [{ term: 'tenure claim release k3v9x', meaning: 'Delete a claim with everything that belongs to it.' }],
+  list: [{ term: 'tenure claim list -o json', meaning: 'List claims and pools for programs.' }],
+  show: [{ term: 'tenure claim show k3v9x', meaning: 'Show why a claim is not ready.' }],
+}
 
 /** With a command after `--` the exit code is that of the command, as with timeout(1) and docker run. */
 const EXIT_CODES_WITH_COMMAND = [
@@ -62,6 +69,7 @@ export function claimCommand(): Command {
     const command = claim.command(subcommand.name)
     for (const { name, meaning } of subcommand.arguments) command.argument(`<${name}>`, meaning)
     describe(command, subcommand)
+    withHelp(command, { examples: SUBCOMMAND_EXAMPLES[subcommand.name] })
     command.action(async () => {
       const { url, token } = claim.opts<ClaimCliOptions>()
       const options = { url, token, ...command.opts<ClaimCliOptions>() }

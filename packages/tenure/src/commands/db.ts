@@ -1,12 +1,32 @@
 import { type DbCliContext, type DbCliOptions, type DbCommand, dbCommands } from '@tenure/databases/cli'
 import { systemClock, systemRandom } from '@tenure/kube'
 import { Command, Option } from 'commander'
-import { withHelp } from '../cli/command-help.ts'
+import { type CommandExamples, withHelp } from '../cli/command-help.ts'
 
 const EXAMPLES = [
   { term: 'tenure db create orders --type postgresql', meaning: 'Create a database and wait until it runs.' },
   { term: 'tenure db show orders', meaning: 'Show its address, its jobs and its audit trail.' },
 ]
+
+const SUBCOMMAND_EXAMPLES: CommandExamples = {
+  create: [
+    {
+      term: 'tenure db create orders --type postgresql --storage 10Gi',
+      meaning: 'Create a database and wait until it runs.',
+    },
+    {
+      term: 'tenure db create cache --type redis --no-wait',
+      meaning: 'Write the row, and let the operator do the rest.',
+    },
+  ],
+  list: [{ term: 'tenure db list --team payments', meaning: 'List the databases of a team.' }],
+  show: [{ term: 'tenure db show orders', meaning: 'Show its address, its jobs and its audit trail.' }],
+  scale: [{ term: 'tenure db scale orders --replicas 3', meaning: 'Run three pods.' }],
+  set: [{ term: 'tenure db set orders storage_size=20Gi', meaning: 'Grow its volumes.' }],
+  pause: [{ term: 'tenure db pause orders', meaning: 'Stop its pods for the night.' }],
+  resume: [{ term: 'tenure db resume orders', meaning: 'Start them again.' }],
+  delete: [{ term: 'tenure db delete orders --delete-data', meaning: 'Delete it with its volumes.' }],
+}
 
 /** The commands `tenure db create`, `list`, `show`, `scale`, `set`, `pause`, `resume` and `delete`. */
 export function dbCommand(): Command {
@@ -16,6 +36,7 @@ export function dbCommand(): Command {
     for (const { name: argument, meaning, isVariadic = false } of operands)
       command.argument(`<${argument}${isVariadic ? '...' : ''}>`, meaning)
     addOptions(command, options)
+    withHelp(command, { examples: SUBCOMMAND_EXAMPLES[name] })
     command.action(async () => {
       process.exitCode = await run(context(), command.args, command.opts<DbCliOptions>())
     })

@@ -2,7 +2,7 @@ import { Client, connectTo, HttpTransport, loadConfig, RestMapper, systemClock }
 import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases/cli'
 import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases/cli'
 import { Command, Option } from 'commander'
-import { withHelp } from '../cli/command-help.ts'
+import { type CommandExamples, withHelp } from '../cli/command-help.ts'
 
 interface GlobalOptions {
   readonly kubeconfig?: string
@@ -14,6 +14,27 @@ const EXAMPLES = [
   { term: 'tenure lease list -A', meaning: 'List what ends next.' },
   { term: 'tenure lease set deployment/shop 8h', meaning: 'Delete a Deployment after eight hours.' },
   { term: 'tenure lease extend deployment/shop', meaning: 'Start its TTL again.' },
+]
+
+const SUBCOMMAND_EXAMPLES: CommandExamples = {
+  list: [
+    { term: 'tenure lease list -A', meaning: 'List what ends next, in all namespaces.' },
+    { term: 'tenure lease list pods deployments.apps', meaning: 'List the leases of two kinds.' },
+  ],
+  set: [
+    { term: 'tenure lease set deployment/shop 8h', meaning: 'Delete a Deployment after eight hours.' },
+    { term: 'tenure lease set namespace/preview 2026-12-24T18:00:00Z', meaning: 'Delete a Namespace at a time.' },
+  ],
+  extend: [{ term: 'tenure lease extend deployment/shop 2h', meaning: 'Delete it two hours from now.' }],
+  clear: [{ term: 'tenure lease clear deployment/shop', meaning: 'Keep a Deployment for good.' }],
+  explain: [{ term: 'tenure lease explain 1w2d', meaning: 'Say when a lease of nine days ends.' }],
+}
+
+/** An invalid TTL is the answer of `explain`, and not a wrong argument. */
+const EXPLAIN_EXIT_CODES = [
+  { term: '0', meaning: 'The TTL is valid.' },
+  { term: '1', meaning: 'The TTL is invalid; the output says why.' },
+  { term: '2', meaning: 'An option or an argument is wrong.' },
 ]
 
 /** The commands `tenure lease list`, `set`, `extend`, `clear` and `explain`. */
@@ -32,6 +53,8 @@ export function leaseCommand(): Command {
   )
   for (const { name, summary, arguments: args, options, offline = false, run } of leaseCommands) {
     const command = lease.command(name).description(summary)
+    const exitCodes = name === 'explain' ? EXPLAIN_EXIT_CODES : undefined
+    withHelp(command, { examples: SUBCOMMAND_EXAMPLES[name], exitCodes })
     for (const { name: argument, meaning, required = true, variadic } of args) {
       const shown = `${argument}${variadic ? '...' : ''}`
       command.argument(required ? `<${shown}>` : `[${shown}]`, meaning)

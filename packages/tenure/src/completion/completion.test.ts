@@ -55,6 +55,15 @@ test('the tree has every command with the options of its help', () => {
   }
 })
 
+test('every command has examples, and exit codes if it does something itself', () => {
+  const commands = flattened(root).filter(({ path: own }) => own.length > 0 && own[0] !== 'help')
+  for (const { page, path: own } of commands) {
+    const isGroup = page.usage.includes('[command]')
+    expect([own, page.examples?.length]).not.toEqual([own, 0])
+    expect([own, page.exitCodes !== undefined]).toEqual([own, !isGroup])
+  }
+})
+
 test('the examples of the help have options that exist', () => {
   const nodes = flattened(root)
   const known = (words: readonly string[]): CommandTree | undefined =>

@@ -12,7 +12,7 @@ interface Options {
 /** The command `tenure init operator`. */
 export function initCommand(): Command {
   const init = new Command('init').description('Create the files of a new operator.')
-  init
+  const operator = init
     .command('operator')
     .description('Create an operator package: a CRD, a controller, and a test on the embedded control plane.')
     .argument('<name>', 'Name of the operator and its kind: website, shop-window.')
@@ -29,12 +29,9 @@ export function initCommand(): Command {
       say('  npm test       # on the embedded control plane')
       say('  npm run dev    # the operator, on a control plane of its own')
     })
-  return withHelp(init, {
-    examples: [
-      {
-        term: 'tenure init operator website',
-        meaning: 'Create the folder website with an operator that runs at once.',
-      },
-    ],
-  })
+  const examples = [
+    { term: 'tenure init operator website', meaning: 'Create the folder website with an operator that runs at once.' },
+  ]
+  withHelp(operator, { examples })
+  return withHelp(init, { examples })
 }
