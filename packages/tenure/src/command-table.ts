@@ -32,7 +32,7 @@ export const commandTable: readonly CommandEntry[] = [
   serving('controlplane', 'Run the embedded control plane alone.', async () => {
     const [{ controlPlaneConfiguration, runControlPlane }, { loggerOf }, { configured }] = await Promise.all([
       import('./control-plane.ts'),
-      import('./log-settings.ts'),
+      import('@tenure/runtime/cli'),
       import('./cli/serving.ts'),
     ])
     return configured(

@@ -4,7 +4,7 @@ import { installedBinaries, POSTGRES_URL_FILE, startEmbeddedPostgres } from '@te
 import { sleep, systemClock, TenureError } from '@tenure/kube'
 import type { Logger } from '@tenure/runtime'
 import type { Table, Values } from '@tenure/runtime/configuration'
-import type { HostedService } from './control-plane.ts'
+import type { HostedService } from '@tenure/controlplane'
 import type { Progress } from './start/progress.ts'
 
 /** The value of DB_HOST that stands for the server of `tenure start`. */

@@ -8,3 +8,10 @@ export {
   type Membership,
   type StartContext,
 } from './join.ts'
+export {
+  openDirectory,
+  type OpenDirectory,
+  type OpenDirectoryOptions,
+  type ServingControlPlane,
+} from './open-directory.ts'
+export type { HostedService } from './services.ts'

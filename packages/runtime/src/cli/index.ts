@@ -13,6 +13,7 @@ export {
   rowText,
   valueText,
 } from './output.ts'
+export { loggerOf, logTable } from './log-settings.ts'
 export { assignSetValue } from './set-values.ts'
 export { table } from './table.ts'
 export { displayWidth, fitText, type Style, type Terminal, terminalOf } from './terminal.ts'

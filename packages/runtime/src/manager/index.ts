@@ -7,4 +7,4 @@ export type {
   RunOperatorsOptions,
   WebhookRegistrar,
 } from './options.ts'
-export { stopSignals, type SignalProcess, type StopSignals, type StopSignalsOptions } from './signals.ts'
+export { stopSignals, whenAborted, type SignalProcess, type StopSignals, type StopSignalsOptions } from './signals.ts'

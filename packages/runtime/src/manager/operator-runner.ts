@@ -11,6 +11,7 @@ import type { Component, ComponentDefinition, ManagerContext, OperatorContext, S
 import type { RunningOperator, RunOperatorsOptions } from './options.ts'
 import { StartedComponents } from './stages.ts'
 import { loopbackWebhooks, settledWebhooks } from './webhooks.ts'
+import { whenAborted } from './signals.ts'
 
 /** Dependencies that the manager provides to its operators. */
 export interface OperatorRunnerOptions {
@@ -212,11 +213,4 @@ function leaseOf(
   // The settings are those of this operator's own table.
   const name = typeof leaderLease === 'string' ? leaderLease : leaderLease(settings as never)
   return { name, namespace }
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

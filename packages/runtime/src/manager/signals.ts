@@ -79,3 +79,11 @@ export function stopSignals(options: StopSignalsOptions): StopSignals {
     },
   }
 }
+
+/** Resolves when `signal` aborts. */
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -25,9 +25,11 @@ function workerUrl(): URL {
 }
 
 // A thread does not inherit a compile cache enabled by a call. Without it, stripping types costs 75 ms and 25 MB.
-function compileCache(): { env?: NodeJS.ProcessEnv } {
+// Node 22 calls node:sqlite experimental. The variable is the only way to options that keeps those of V8.
+function environment(): NodeJS.ProcessEnv {
+  const options = `${process.env['NODE_OPTIONS'] ?? ''} --disable-warning=ExperimentalWarning`
   const directory = getCompileCacheDir()
-  return directory === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: directory } }
+  return { ...process.env, NODE_OPTIONS: options, ...(directory !== undefined && { NODE_COMPILE_CACHE: directory }) }
 }
 
 /**
@@ -53,13 +55,7 @@ export class SqliteLog implements ChangeLog {
 
   /** Opens the file and reads it. Rejects with a TenureError on failure. */
   static async open(options: WorkerOptions, reader: LogReader): Promise<SqliteLog> {
-    const worker = new Worker(workerUrl(), {
-      workerData: options,
-      name: 'storage',
-      // Node 22 calls node:sqlite experimental; only this thread loads it.
-      execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
-      ...compileCache(),
-    })
+    const worker = new Worker(workerUrl(), { workerData: options, name: 'storage', env: environment() })
     const log = new SqliteLog(worker)
     try {
       await log.#read(options.file, reader)

@@ -1,5 +1,6 @@
-import { createLogger, type Logger } from '@tenure/runtime'
-import { logConfig, type Table, type Values } from '@tenure/runtime/configuration'
+import { logConfig, type Table, type Values } from '../configuration/index.ts'
+import type { Logger } from '../log/logger.ts'
+import { createLogger } from '../log/pino-logger.ts'
 
 /** Log settings of commands that talk to people on their own: they log less than operators on a cluster. */
 export const logTable = {
