@@ -3,11 +3,13 @@
 // against Helm's.
 import { programArguments } from '../scripts/program-help.ts'
 import { startCluster } from '../test/cluster/cluster.ts'
-import { bundleControlPlane, bundlePrograms } from './bundle.ts'
+import { bundleControlPlane, bundleImage, bundlePrograms } from './bundle.ts'
 import { controlPlaneMeasurements } from './control-plane/measurements.ts'
 import type { ControlPlaneMeasurement } from './control-plane/measurements.ts'
 import { measureDashboard } from './dashboard/measure.ts'
 import { measureTemplates } from './gotemplate/measure.ts'
+import { npmStartRows } from './image/npm-start.ts'
+import { operatorRows as imageOperatorRows } from './image/operators.ts'
 import { measureLinearity } from './linearity/measure.ts'
 import { measurements, OPERATOR_OPTIONS } from './measurements.ts'
 import type { Measurement } from './measurements.ts'
@@ -25,7 +27,7 @@ const HELP = {
       term: '--only <text>',
       meaning:
         'Only measurements whose name contains this text: informer, queue, reconcile, control plane, operators: leases, ' +
-        'operators: claims, operators: databases, linearity, gotemplate, dashboard, …',
+        'operators: claims, operators: databases, linearity, gotemplate, dashboard, image, npm start, …',
     },
     {
       term: '--rounds <n>',
@@ -62,7 +64,18 @@ const templateRows = isAsked({ name: 'gotemplate' })
   ? show(await measureTemplates({ rounds, say }), "Helm's engine in Go")
   : []
 const dashboardRows = isAsked({ name: 'dashboard' }) ? show(await measureDashboard(say), 'without it') : []
-const all = [...rows, ...controlPlaneRows, ...operatorRows, ...linearityRows, ...templateRows, ...dashboardRows]
+const imageRows = isAsked({ name: 'image' }) ? show(await measureImage(), 'Node with TLS') : []
+const startRows = isAsked({ name: 'npm start' }) ? show(await npmStartRows(say), 'without it') : []
+const all = [
+  ...rows,
+  ...controlPlaneRows,
+  ...operatorRows,
+  ...linearityRows,
+  ...templateRows,
+  ...dashboardRows,
+  ...imageRows,
+  ...startRows,
+]
 const missed = all.filter((row) => !isReached(row))
 console.log(
   missed.length === 0 ? '\nAll targets were met.' : `\n${missed.length} of ${all.length} targets were missed.`,
@@ -131,6 +144,18 @@ async function compareWithBareClients(): Promise<readonly Row[]> {
       rows.push(...measured)
     }
     return rows
+  } finally {
+    await cluster?.stop()
+  }
+}
+
+/** Runs each operator of the image's bundle on a cluster of its own. */
+async function measureImage(): Promise<readonly Row[]> {
+  say('▸ image')
+  const program = await bundleImage()
+  const cluster = given ? undefined : await startCluster()
+  try {
+    return await imageOperatorRows({ kubeconfig: cluster?.kubeconfig ?? given, program, rounds, say })
   } finally {
     await cluster?.stop()
   }

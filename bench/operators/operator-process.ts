@@ -11,6 +11,7 @@ const MAIN = path.join(CHECKOUT, 'packages/tenure/src/main.ts')
 export class OperatorProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
+  #output = ''
 
   constructor(
     args: readonly string[],
@@ -20,8 +21,9 @@ export class OperatorProcess {
   ) {
     this.#child = spawn(process.execPath, [...options, program, ...args], {
       env: { ...process.env, ...OPERATOR_ENVIRONMENT, ...environment },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     })
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
     this.#exited = new Promise((resolve) => this.#child.once('exit', resolve))
   }
 
@@ -29,8 +31,8 @@ export class OperatorProcess {
     return this.#child.pid ?? 0
   }
 
-  /** Waits until `url` returns 200. */
-  async ready(url: string): Promise<void> {
+  /** Waits until `url` returns 200. It is asked every `interval` milliseconds, by default 100. */
+  async ready(url: string, interval = 100): Promise<void> {
     for (;;) {
       if (this.#child.exitCode !== null) throw new Error(`The operator exited with ${this.#child.exitCode}`)
       const status = await fetch(url).then(
@@ -38,7 +40,15 @@ export class OperatorProcess {
         () => 0,
       )
       if (status === 200) return
-      await pause(100)
+      await pause(interval)
+    }
+  }
+
+  /** Waits until the process has printed `text` to its standard output. */
+  async printed(text: string): Promise<void> {
+    while (!this.#output.includes(text)) {
+      if (this.#child.exitCode !== null) throw new Error(`The process exited with ${this.#child.exitCode}`)
+      await pause(5)
     }
   }
 

@@ -1,0 +1,3 @@
+// Bare Node: prints that it is ready, and waits.
+console.log('ready')
+setInterval(() => undefined, 1_000_000)
