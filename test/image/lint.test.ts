@@ -67,6 +67,20 @@ test('the build context has no tests, and no installed packages', () => {
   expect(context.keeps('.tenure/state.db')).toBe(false)
 })
 
+test("the guide's commands build targets of the Dockerfile with arguments that it declares", () => {
+  const guide = readFileSync(path.join(root, 'docs/guides/production.md'), 'utf8')
+  const commands = [...guide.matchAll(/^\$ docker buildx build ((?:.*\\\n)*.*)$/gm)].map(([, text = '']) => text)
+  const built = commands.map((text) => /--target (\S+)/.exec(text)?.[1] ?? 'tenure')
+  expect(built).toEqual(['tenure', 'cleanup'])
+  for (const [index, command] of commands.entries()) {
+    expect(command).toContain('-f deploy/image/Dockerfile ')
+    const given = [...command.matchAll(/--build-arg (\w+)=/g)].map(([, name = '']) => name)
+    const stage = stages.find(({ name }) => name === built[index])
+    const declared = stage?.instructions.filter(({ name }) => name === 'ARG').map((instruction) => instruction.text)
+    expect(declared).toEqual(expect.arrayContaining(given))
+  }
+})
+
 interface ComposeService {
   readonly image?: string
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string }
