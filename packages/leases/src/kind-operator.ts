@@ -2,6 +2,7 @@ import type { Component, OperatorContext } from '@tenure/runtime'
 import { defineOperator } from '@tenure/runtime'
 import { leaderName, leasesConfig, leaseSettings, reportLease } from './config.ts'
 import { createKindController } from './controllers/lease/kind-controller.ts'
+import { KIND_OPERATOR } from './rbac.ts'
 import { createLeaseReporter } from './controllers/lease-controller/reporter.ts'
 
 // A file of its own: one process runs per kind, and it has no use for the HTTP server that `operator.ts` loads.
@@ -10,7 +11,7 @@ import { createLeaseReporter } from './controllers/lease-controller/reporter.ts'
 export const leases = defineOperator({
   name: 'leases',
   summary: 'Manage the leases of one kind: delete objects when their TTL has passed.',
-  identity: { name: 'object-lease-controller', leaderLease: (settings) => leaderName(settings) },
+  identity: { name: KIND_OPERATOR, leaderLease: (settings) => leaderName(settings) },
   config: leasesConfig,
   setup({ settings: values }) {
     const { group, version, kind, concurrency } = values

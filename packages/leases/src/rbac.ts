@@ -71,6 +71,8 @@ function rule(apiGroup: string, resources: readonly string[], verbs: readonly st
 
 /** Name of the operator of LeaseControllers, its Service and its webhook configuration. */
 export const LEASE_OPERATOR = 'object-lease-operator'
+/** Name of the controllers of leases: their field manager, and the reporter of their Events. */
+export const KIND_OPERATOR = 'object-lease-controller'
 /** Secret in which its replicas share the webhook certificate. */
 export const LEASE_WEBHOOK_SECRET = 'object-lease-operator-webhook'
 

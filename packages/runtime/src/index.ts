@@ -2,7 +2,7 @@
 export * from './operator/index.ts'
 export * from './manager/index.ts'
 export * from './rbac/index.ts'
-export { DEFINITION_VERSION } from './definitions/index.ts'
+export { DEFINITION_VERSION, definitionVersion } from './definitions/index.ts'
 
 // Controllers, and the actions that they plan.
 export * from './controller/index.ts'

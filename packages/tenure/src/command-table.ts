@@ -84,6 +84,12 @@ export const commandTable: readonly CommandEntry[] = [
     (await import('./commands/status.ts')).statusCommand(),
   ),
   commands('get', 'List what is managed.', async () => (await import('./commands/get.ts')).getCommand()),
+  commands('events', 'Show events about what is managed.', async () =>
+    (await import('./commands/events.ts')).eventsCommand(),
+  ),
+  commands('doctor', 'Check the cluster, the database and this machine, and say what to do.', async () =>
+    (await import('./commands/doctor.ts')).doctorCommand(),
+  ),
   commands('claim', 'Take a claim, or run a command with one.', async () =>
     (await import('./commands/claim.ts')).claimCommand(),
   ),

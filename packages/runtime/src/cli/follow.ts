@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '@tenure/kube'
 import { type OutputFormat, type RowOutput, shownColumns, valueOfRow, valueText } from './output.ts'
 import { table } from './table.ts'
-import type { Terminal } from './terminal.ts'
+import { fitText, type Terminal } from './terminal.ts'
 
 /** Milliseconds between two drawings of a screen: countdowns go on without changes. */
 const TICK_MS = 1_000
@@ -40,7 +40,7 @@ export async function followScreen<V>(
   const draw = (): void => {
     const text = render(value)
     if (terminal.isTerminal) {
-      const lines = text.split('\n').map((line) => `${line}${CLEAR_LINE}`)
+      const lines = clipped(text.split('\n'), terminal.rows).map((line) => `${line}${CLEAR_LINE}`)
       write(`${shown === undefined ? CLEAR_SCREEN : ''}${HOME}${lines.join('\n')}${CLEAR_BELOW}`)
     } else if (text !== shown) write(shown === undefined ? text : `\n${text}`)
     shown = text
@@ -62,6 +62,13 @@ export async function followScreen<V>(
   })
 }
 
+/** More lines would scroll, and the next drawing would begin in the middle. The last line is that of the cursor. */
+function clipped(lines: readonly string[], rows: number): readonly string[] {
+  if (lines.length < rows) return lines
+  const shown = Math.max(rows - 2, 1)
+  return [...lines.slice(0, shown), `… and ${lines.length - shown} more lines`]
+}
+
 async function tick(clock: Clock, signal: AbortSignal, draw: () => void): Promise<void> {
   try {
     for (;;) {
@@ -79,6 +86,8 @@ export interface FollowRowsOptions<R> extends FollowOptions {
   readonly format: OutputFormat
   /** Unique among all rows. */
   readonly idOf: (row: R) => string
+  /** Rows are added and never go away, as a log: they are printed as they come. Default false. */
+  readonly isLog?: boolean
   /** Draws the rows on a terminal. */
   readonly render: (rows: readonly R[]) => string
 }
@@ -87,9 +96,12 @@ type RowEvent = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** Shows rows until the signal aborts: in place on a terminal, else one line or document for each change. */
 export async function followRows<R>(options: FollowRowsOptions<R>): Promise<void> {
-  const { changed, format, idOf, output, read, render, signal, terminal, write } = options
+  const { changed, format, idOf, isLog = false, output, read, render, signal, terminal, write } = options
   const isDocument = format === 'json' || format === 'yaml'
-  if (terminal.isTerminal && !isDocument && format !== 'name') return followScreen({ read, render }, options)
+  if (terminal.isTerminal && !isLog && !isDocument && format !== 'name') {
+    const fitting = (text: string): string => fitText(text, terminal.columns)
+    return followScreen({ read, render: (rows) => render(rows).split('\n').map(fitting).join('\n') }, options)
+  }
   let known = new Map<string, { readonly row: R; readonly text: string }>()
   let widths: readonly number[] = []
   await untilAborted(signal, async () => {
@@ -100,11 +112,12 @@ export async function followRows<R>(options: FollowRowsOptions<R>): Promise<void
       if (!before) events.push(['ADDED', row])
       else if (before.text !== text) events.push(['MODIFIED', row])
     }
-    for (const [name, { row }] of known) if (!rows.has(name)) events.push(['DELETED', row])
+    if (!isLog) for (const [name, { row }] of known) if (!rows.has(name)) events.push(['DELETED', row])
     known = rows
     if (isDocument) {
       for (const [type, row] of events) {
-        const text = valueText(format, { type, object: valueOfRow(row, output) })
+        const value = valueOfRow(row, output)
+        const text = valueText(format, isLog ? value : { type, object: value })
         write(format === 'yaml' ? `---\n${text}` : text)
       }
     } else if (format === 'name') for (const [, row] of events) write(output.nameOf(row))
@@ -122,12 +135,12 @@ function contentOf<R>(row: R, { output }: FollowRowsOptions<R>): string {
 function writeEvents<R>(
   events: readonly (readonly [RowEvent, R])[],
   format: 'table' | 'wide',
-  { output, write }: FollowRowsOptions<R>,
+  { isLog = false, output, write }: FollowRowsOptions<R>,
   before: readonly number[],
 ): readonly number[] {
   const columns = shownColumns(format, output)
-  const headings = ['EVENT', ...columns.map(({ heading }) => heading)]
-  const cells = events.map(([type, row]) => [type, ...columns.map((column) => column.of(row))])
+  const headings = [...(isLog ? [] : ['EVENT']), ...columns.map(({ heading }) => heading)]
+  const cells = events.map(([type, row]) => [...(isLog ? [] : [type]), ...columns.map((column) => column.of(row))])
   const widths = headings.map((heading, at) =>
     Math.max(before[at] ?? 0, heading.length, ...cells.map((row) => (row[at] ?? '').length)),
   )

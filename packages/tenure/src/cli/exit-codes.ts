@@ -1,6 +1,8 @@
 import type { HelpEntry } from '@tenure/runtime/cli'
 
 export const EXIT_CODES = {
+  ok: 0,
+  /** Something failed, or is wrong. */
   failed: 1,
   /** Wrong options, arguments or settings; nothing was done. */
   usage: 2,
@@ -23,6 +25,7 @@ export const SERVING_EXIT_CODES: readonly HelpEntry[] = [
 
 /** Codes of failures that the words of a command line, or the settings, cause. */
 const USAGE_CODES = new Set<unknown>([
+  'TENURE_COMMAND_ARGUMENT',
   'TENURE_CONFIGURATION_FILE',
   'TENURE_CONFIGURATION_INVALID',
   'TENURE_INIT_NAME',

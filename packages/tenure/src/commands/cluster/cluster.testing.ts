@@ -37,7 +37,8 @@ export class ClusterFixture {
   private constructor(clock: VirtualClock, server: TestControlPlane, options: ClusterFixtureOptions) {
     this.clock = clock
     this.server = server
-    this.client = new Client({ transport: server.transport, clock })
+    // Time stands still while a command runs: a retry would wait forever.
+    this.client = new Client({ transport: server.transport, clock, retry: { attempts: 1 } })
     this.#options = options
   }
 

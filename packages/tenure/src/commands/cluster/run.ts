@@ -1,19 +1,9 @@
 import { type ConnectionConfig, ConnectionError, asError, explainStartupFailure, TenureError } from '@tenure/kube'
-
-/** Exit codes of the commands that look at a cluster. */
-export const EXIT_CODES = {
-  ok: 0,
-  /** Something failed, or is wrong. */
-  failed: 1,
-  /** Invalid input. */
-  usage: 2,
-} as const
-
-const ARGUMENT = 'TENURE_COMMAND_ARGUMENT'
+import { exitCodeOf } from '../../cli/exit-codes.ts'
 
 /** Invalid input of a command. */
 export function argumentError(message: string, cause?: unknown): TenureError {
-  return new TenureError(ARGUMENT, message, { cause })
+  return new TenureError('TENURE_COMMAND_ARGUMENT', message, { cause })
 }
 
 /** One line for people, and the exit code. */
@@ -21,7 +11,7 @@ export function describeCommandFailure(
   error: unknown,
   config: ConnectionConfig | undefined,
 ): { readonly message: string; readonly code: number } {
-  const code = error instanceof TenureError && error.code === ARGUMENT ? EXIT_CODES.usage : EXIT_CODES.failed
+  const code = exitCodeOf(error)
   if (config === undefined) return { message: asError(error).message, code }
   if (!(error instanceof ConnectionError)) return { message: explainStartupFailure(error, config), code }
   const where = error.message.includes(config.server) ? '' : `The API server ${config.server} cannot be used: `
