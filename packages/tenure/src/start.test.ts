@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -87,6 +86,40 @@ const createWeb = (): Promise<unknown> =>
       },
     }),
   )
+
+/** Runs `tenure` as a user does who has no kubeconfig, beside a running start. */
+function tenure(
+  args: readonly string[],
+): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> {
+  const command = ['scripts/launch.mjs', 'packages/tenure/src/main.ts', ...args]
+  const env = { ...process.env, KUBECONFIG: '', HOME: data, TENURE_DATA: data }
+  return new Promise((resolve) => {
+    execFile(process.execPath, command, { cwd: root, env }, (error, out, err) =>
+      resolve({ code: error?.code ?? 0, out, err }),
+    )
+  })
+}
+
+test('the commands of the guide look at a running start without a kubeconfig', { timeout: 120_000 }, async () => {
+  const started = new Started('--kubernetes-port', '0')
+  await expect.poll(() => started.output, POLL_OPTIONS).toContain('Ctrl-C stops')
+  const guide = readFileSync(path.join(root, 'docs/guides/production.md'), 'utf8')
+  const commands = [...guide.matchAll(/^\$ tenure (.*)$/gm)].map(([, command = '']) => command)
+  expect(commands).toEqual(['doctor', 'status', 'get claims -A', 'events -A --since 1h'])
+  // Every LeaseController and the first claims of the pool get ready.
+  await expect.poll(async () => (await tenure(['status'])).out, POLL_OPTIONS).toMatch(/^Claims +3 +3 +- /m)
+  for (const command of commands) {
+    const { code, err, out } = await tenure(command.split(' '))
+    expect([command, code, err]).toEqual([command, 0, expect.stringContaining('which npm start wrote.')])
+    expect(out).toMatch(
+      { doctor: /Nothing is wrong\.$/m, status: /^Kubernetes v/ }[command] ?? /^(NAMESPACE|LAST SEEN) /,
+    )
+    expect(out).not.toContain('\u001B')
+  }
+  expect(await tenure(['get', 'claimz'])).toMatchObject({ code: 2, out: '' })
+  expect(await tenure(['status', '--colour'])).toMatchObject({ code: 2, out: '' })
+  expect(await started.kill('SIGTERM')).toBe(0)
+})
 
 test('a Deployment becomes ready and survives kill -9', { timeout: 120_000 }, async () => {
   const first = new Started('--kubernetes-port', '0')

@@ -1,6 +1,7 @@
 export { type DbCommand, type DbCommandArgument, type DbCommandOption, dbCommands } from './commands.ts'
 export type { DbCliContext, DbCliOptions } from './context.ts'
 export { type DatabaseReader, openDatabaseReader } from './reader.ts'
+export { POSTGRES_URL_FILE } from '../embedded-postgres/embedded-postgres.ts'
 export { describeDbFailure } from './failures.ts'
 export { APP_LABEL, LEADER_LEASE, MANAGED_BY_LABEL, OPERATOR, RESOURCE_ID_LABEL } from '../api/names.ts'
 export type { DatabaseRow } from '../http/views/databases-view.ts'

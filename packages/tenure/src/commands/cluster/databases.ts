@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import {
   APP_LABEL,
   type DatabaseReader,
@@ -6,6 +8,7 @@ import {
   MANAGED_BY_LABEL,
   openDatabaseReader,
   OPERATOR,
+  POSTGRES_URL_FILE,
   RESOURCE_ID_LABEL,
 } from '@tenure/databases/cli'
 import { asError, type Stored } from '@tenure/kube'
@@ -36,7 +39,9 @@ export class Databases {
   /** A PostgreSQL is named. That of `npm start` belongs to its own cluster. */
   get isNamed(): boolean {
     const { environment, isLocal } = this.#context
-    return this.#options.databaseUrl !== undefined || isLocal || VARIABLES.some((name) => environment[name])
+    if (this.#options.databaseUrl !== undefined || VARIABLES.some((name) => environment[name])) return true
+    const { TENURE_DATA: data } = environment
+    return isLocal && existsSync(path.join(data || '.tenure', POSTGRES_URL_FILE))
   }
 
   async rows(lists: Lists, namespace: string | undefined): Promise<ShownDatabases> {
