@@ -1,5 +1,5 @@
 /** Tests the roles of the databases operator on an API server that enforces them and audits every request. */
-import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -13,6 +13,7 @@ import { type Floor, HttpsFloor } from '../floors/index.ts'
 import { RunningDatabases } from '../operators/databases/support.ts'
 import { openCluster } from './access.ts'
 import { type Cluster, startCluster } from './cluster.ts'
+import { writeAccountKubeconfig } from './support/account.ts'
 import { AuditLog } from './support/audit-log.ts'
 
 const NAMESPACE = 'nest-system'
@@ -80,20 +81,7 @@ describe.skipIf(flavor === undefined)('the roles of the databases operator', () 
       .filter((part) => !/^kind: Deployment$/m.test(part))
       .join('---\n')
     await access.kubectl(['apply', '-f', '-'], { stdin })
-    const token = (await access.kubectl(['create', 'token', OPERATOR, '-n', NAMESPACE, '--duration=1h'])).trim()
-    const view = ['config', 'view', '--raw', '--minify', '--flatten', '-o', 'json']
-    const { clusters } = JSON.parse(await access.kubectl(view)) as { readonly clusters: readonly object[] }
-    const file = path.join(directory, 'kubeconfig')
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters,
-      users: [{ name: OPERATOR, user: { token } }],
-      contexts: [{ name: OPERATOR, context: { cluster: 'tenure', user: OPERATOR, namespace: NAMESPACE } }],
-      'current-context': OPERATOR,
-    }
-    await writeFile(file, JSON.stringify(config), { mode: 0o600 })
-    return file
+    return writeAccountKubeconfig(access, { namespace: NAMESPACE, name: OPERATOR }, path.join(directory, 'kubeconfig'))
   }
 
   test('they are enough for the life of a database, and none is unused', async () => {

@@ -1,7 +1,4 @@
 /** Tests LeaseControllers on a real cluster: their Deployments, their permissions, and missing permissions. */
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { type ConnectionConfig, RestMapper, SecretValue } from '@tenure/kube'
 import {
   LEASE_OPERATOR,
@@ -19,7 +16,8 @@ import { Webhooks } from '@tenure/runtime/webhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import type { ClusterAccess } from './access.ts'
-import { Child, ROOT } from './programs-under-test/child.ts'
+import { tokenOf } from './support/account.ts'
+import { DeployedProcess } from './support/deployed-process.ts'
 import { LeaseFixture, type Running } from './support/lease-fixture.ts'
 
 const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
@@ -71,7 +69,7 @@ let cluster: ClusterAccess
 
 /** Returns a config like that of a pod with this ServiceAccount. */
 async function configOf(account: string): Promise<ConnectionConfig> {
-  const token = (await fixture.kubectl('create', 'token', account, '--duration=1h')).trim()
+  const token = await tokenOf(cluster, { namespace: fixture.namespace, name: account })
   const { config } = fixture.admin
   return {
     ...config,
@@ -119,32 +117,9 @@ async function startAsServiceAccount(
   return fixture.run(configure(leases, settings), account, short)
 }
 
-/** Runs the container of a Deployment as a process: its arguments and environment, with its ServiceAccount's token. */
-async function startDeployed(name: string): Promise<Child> {
-  const text = await fixture.kubectl('get', 'deployment', name, '-o', 'jsonpath={.spec.template.spec}')
-  const { containers, serviceAccountName } = JSON.parse(text) as {
-    readonly serviceAccountName: string
-    readonly containers: readonly [
-      { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
-    ]
-  }
-  const [{ args, env }] = containers
-  const token = (await fixture.kubectl('create', 'token', serviceAccountName)).trim()
-  const kubeconfig = JSON.parse(await readFile(inject('kubeconfig'), 'utf8')) as {
-    users: readonly { readonly name: string }[]
-  }
-  kubeconfig.users = kubeconfig.users.map((user) => ({ name: user.name, user: { token } }))
-  const file = path.join(await mkdtemp(path.join(tmpdir(), 'tenure-deployed-')), 'kubeconfig')
-  await writeFile(file, JSON.stringify(kubeconfig))
-  // A pod has its own ports, but this machine's ports may be taken.
-  const ported = args.map((arg) => arg.replace(/(?<=-bind-address=).*$/, '127.0.0.1:0'))
-  const named = env.filter(({ value }) => value !== undefined).map(({ name: key, value = '' }) => [key, value] as const)
-  const main = path.join(ROOT, 'packages/tenure/src/main.ts')
-  return new Child(process.execPath, {
-    args: [main, ...ported],
-    env: { ...Object.fromEntries(named), KUBECONFIG: file },
-  })
-}
+/** Runs the container of a Deployment as a process. */
+const startDeployed = (name: string): Promise<DeployedProcess> =>
+  DeployedProcess.start(cluster, { namespace: fixture.namespace, name })
 
 /**
  * Returns the permissions of a ServiceAccount in a namespace, one `get pods` line each, from `kubectl auth can-i
@@ -277,7 +252,7 @@ describe('dedicated controllers', () => {
       const isLeft = (): Promise<string> =>
         fixture.kubectl('get', 'configmap', 'short', '--ignore-not-found', '-o', 'name')
       await expect.poll(isLeft, POLL_OPTIONS).toBe('')
-      expect({ hasEnded: program.hasEnded, output: program.output }).toMatchObject({ hasEnded: false })
+      expect({ hasEnded: program.child.hasEnded, output: program.child.output }).toMatchObject({ hasEnded: false })
     } finally {
       await program.end()
     }

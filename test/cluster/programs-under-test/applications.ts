@@ -1,6 +1,6 @@
 /** The Applications operator as processes, with only the permissions that its manifest grants. */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -8,6 +8,7 @@ import { loadAll } from 'js-yaml'
 
 import { type ClusterAccess, openCluster } from '../access.ts'
 import { freePorts } from '../free-ports.ts'
+import { tokenOf, writeAccountKubeconfig } from '../support/account.ts'
 import { until } from '../support/until.ts'
 import { Child, ROOT } from './child.ts'
 
@@ -217,26 +218,14 @@ export class ApplicationsFixture {
   }
 
   /** Creates a token for a ServiceAccount of the operator's namespace. */
-  async token(account: string): Promise<string> {
-    return (await this.cluster.kubectl(['-n', this.home, 'create', 'token', account, '--duration=1h'])).trim()
+  token(account: string): Promise<string> {
+    return tokenOf(this.cluster, { namespace: this.home, name: account })
   }
 
   /** Returns the path. */
-  async writeKubeconfig(account: string): Promise<string> {
-    const { kubectl, kubeconfig } = this.cluster
-    const view = await kubectl(['config', 'view', '--raw', '--minify', '--flatten', '-o', 'json'], { kubeconfig })
-    const { clusters } = JSON.parse(view) as { readonly clusters: readonly { readonly name: string }[] }
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters,
-      users: [{ name: account, user: { token: await this.token(account) } }],
-      contexts: [{ name: account, context: { cluster: clusters[0]?.name, user: account, namespace: this.home } }],
-      'current-context': account,
-    }
-    const file = path.join(this.#directory, account)
-    await writeFile(file, JSON.stringify(config), { mode: 0o600 })
-    return file
+  writeKubeconfig(account: string): Promise<string> {
+    const ref = { namespace: this.home, name: account }
+    return writeAccountKubeconfig(this.cluster, ref, path.join(this.#directory, account))
   }
 
   /** Removes webhooks without a server and the CustomResourceDefinition, as in a new cluster. */

@@ -9,6 +9,7 @@ import type { PolicyRule } from '@tenure/runtime'
 
 import { type ClusterAccess, openCluster } from '../access.ts'
 import { freePorts } from '../free-ports.ts'
+import { writeAccountKubeconfig } from '../support/account.ts'
 import { connect, type Connected } from '../support/connect.ts'
 import { createNamespace, type TestNamespace } from '../support/namespace.ts'
 import { until } from '../support/until.ts'
@@ -283,16 +284,6 @@ export class ClaimsFixture {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: OPERATOR },
       subjects: [{ kind: 'ServiceAccount', ...metadata }],
     })
-    const token = (await this.kubectl('create', 'token', OPERATOR, '--duration=1h')).trim()
-    const view = ['config', 'view', '--raw', '--minify', '--flatten', '-o', 'json']
-    const { clusters } = JSON.parse(await this.cluster.kubectl(view)) as { readonly clusters: readonly object[] }
-    await this.write('kubeconfig', {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters,
-      users: [{ name: OPERATOR, user: { token } }],
-      contexts: [{ name: OPERATOR, context: { cluster: 'tenure', user: OPERATOR, namespace: this.namespace } }],
-      'current-context': OPERATOR,
-    })
+    await writeAccountKubeconfig(this.cluster, metadata, this.file('kubeconfig'))
   }
 }
