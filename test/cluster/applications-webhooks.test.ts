@@ -25,8 +25,8 @@ afterEach(() => fixture.endAll())
 afterAll(() => fixture.close())
 
 /** Starts an operator and waits until the API server calls its webhooks. */
-async function startGuard(podName: string): Promise<Replica> {
-  const guard = await fixture.start(podName, AT_A_URL)
+async function startGuard(podName: string, env: Readonly<Record<string, string>> = {}): Promise<Replica> {
+  const guard = await fixture.start(podName, { ...AT_A_URL, ...env })
   await guard.whenReady()
   const ubuntu = fixture.manifest('probe', { replicas: 1, image: 'ubuntu' })
   await expect
@@ -36,7 +36,7 @@ async function startGuard(podName: string): Promise<Replica> {
 }
 
 describe('webhooks of a running operator', () => {
-  test('the image policy applies to every spelling for kubectl, and not to the HTTP API', async () => {
+  test('the image policy applies to every spelling, for kubectl and the HTTP API', async () => {
     const guard = await startGuard('guard')
     const refused = new Map<string, string>([
       ...UBUNTU_SPELLINGS.map((image) => [image, base('ubuntu')] as const),
@@ -65,13 +65,18 @@ describe('webhooks of a running operator', () => {
     ])
     expect(stderr).toContain('Warning: Using :latest tag is not recommended for production')
 
-    // Only changes are validated; unchanged fields are not.
     const route = `/apis/cloudnative.elide.dev/v1/namespaces/${fixture.namespace}/applications`
-    const posted = await guard.send('POST', route, {
-      metadata: { name: 'rest' },
-      spec: { replicas: 1, image: 'ubuntu:22.04' },
-    })
-    expect(posted.status).toBe(201)
+    const forbidden = { metadata: { name: 'rest' }, spec: { replicas: 1, image: 'ubuntu:22.04' } }
+    expect((await guard.send('POST', route, forbidden)).status).toBe(400)
+
+    const metrics = await guard.metrics()
+    expect(metrics).toMatch(/^webhook_requests_total\{webhook="validate",operation="CREATE",allowed="false"\} [1-9]/m)
+    await fixture.stop(guard)
+    expect(guard.complaints).toEqual([])
+
+    // Only changes are validated; unchanged fields are not. The original does not apply the policy to its HTTP API.
+    const original = await startGuard('original', { IMAGE_POLICY_ON_REST: 'false' })
+    expect((await original.send('POST', route, forbidden)).status).toBe(201)
     await fixture.whenReady('rest')
     await fixture.kubectl('label', 'application', 'rest', 'team=blue')
     await fixture.kubectl('scale', 'application/rest', '--replicas=2')
@@ -81,11 +86,8 @@ describe('webhooks of a running operator', () => {
     const tooMany = fixture.manifest('many', { replicas: 150, image: 'nginx' })
     expect(await fixture.refusal(CREATE, tooMany)).toContain('should be less than or equal to 100')
     await fixture.kubectl('delete', 'application', 'rest', '--timeout=90s')
-
-    const metrics = await guard.metrics()
-    expect(metrics).toMatch(/^webhook_requests_total\{webhook="validate",operation="CREATE",allowed="false"\} [1-9]/m)
-    await fixture.stop(guard)
-    expect(guard.complaints).toEqual([])
+    await fixture.stop(original)
+    expect(original.complaints).toEqual([])
   })
 })
 
