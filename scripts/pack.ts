@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { checkExports } from './pack/check-exports.ts'
-import { stagePackages } from './pack/stage.ts'
+import { type StagedPackage, stagePackages } from './pack/stage.ts'
 import { root } from './run.ts'
 
 const USAGE = `Builds every package as JavaScript with types, and packs it.
@@ -15,8 +15,7 @@ usage: npm run pack -- [--out FOLDER]
 `
 
 /** A packed package. */
-export interface Tarball {
-  readonly name: string
+export interface Tarball extends StagedPackage {
   readonly file: string
   /** Paths of its files, sorted. */
   readonly files: readonly string[]
@@ -37,11 +36,11 @@ export async function pack(out: string): Promise<readonly Tarball[]> {
     readonly filename: string
     readonly files: readonly { readonly path: string }[]
   }[]
-  return packed.map(({ name, filename, files }) => ({
-    name,
-    file: path.join(out, filename),
-    files: files.map((file) => file.path).toSorted(),
-  }))
+  return staged.map((each) => {
+    const found = packed.find(({ name }) => name === each.name)
+    if (!found) throw new Error(`npm did not pack ${each.name}`)
+    return { ...each, file: path.join(out, found.filename), files: found.files.map((file) => file.path).toSorted() }
+  })
 }
 
 if (process.argv[1] === import.meta.filename) {

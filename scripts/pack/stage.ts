@@ -30,7 +30,8 @@ function stage(source: SourcePackage, emitted: string, directory: string): Stage
   for (const launcher of source.launchers) writeLauncher(launcher, path.join(directory, 'bin'))
   writeFileSync(path.join(directory, 'package.json'), `${JSON.stringify(packedManifest(source), undefined, 2)}\n`)
   const readme = path.join(source.directory, 'README.md')
-  if (existsSync(readme)) copyFileSync(readme, path.join(directory, 'README.md'))
+  if (!existsSync(readme)) throw new Error(`${name} has no README.md`)
+  copyFileSync(readme, path.join(directory, 'README.md'))
   copyFileSync(path.join(root, 'LICENSE'), path.join(directory, 'LICENSE'))
   return { name, directory }
 }

@@ -82,6 +82,9 @@ interface Incoming {
   readonly abandon: () => void
 }
 
+/** Milliseconds that a connection outlives its announced idle time-out, for requests that are on their way. */
+const KEEP_ALIVE_BUFFER_MS = 1000
+
 /** Serves the API over HTTPS, with HTTP/2 and HTTP/1.1. */
 export class HttpsAdapter {
   readonly #options: HttpsAdapterOptions
@@ -103,6 +106,7 @@ export class HttpsAdapter {
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.bodyTimeout,
       keepAliveTimeout: limits.idleTimeout,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_BUFFER_MS,
       connectionsCheckingInterval: Math.min(limits.headersTimeout, limits.bodyTimeout, 2_000),
     }
     // The types of Node 22 do not have `http1Options`.
