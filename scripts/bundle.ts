@@ -9,8 +9,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { cp, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import { type Plugin, rolldown } from 'rolldown'
+import { programArguments } from './program-help.ts'
 
 const root = path.dirname(import.meta.dirname)
 
@@ -95,14 +95,16 @@ const httpWithoutFetch: Plugin = {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { help: { type: 'boolean', default: false } },
-  })
+  const { positionals } = programArguments(
+    {
+      usage: 'npm run bundle [-- folder]',
+      summary: 'Bundle the tenure command into a folder that needs Node and nothing else.',
+      arguments: [{ term: 'folder', meaning: 'New, empty or an older bundle. Default: dist.' }],
+    },
+    { allowPositionals: true },
+  )
   const folder = path.resolve(positionals[0] ?? 'dist')
-  if (values.help) {
-    process.stdout.write('Bundles the tenure command.\n\nusage: npm run bundle -- [folder]   (default: dist)\n')
-  } else if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, COMMAND))) {
+  if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, COMMAND))) {
     process.stderr.write(`${folder} holds something else than a bundle. Choose a new or an empty folder.\n`)
     process.exitCode = 1
   } else {

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process'
 import { watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { helpIfAsked } from './program-help.ts'
 import { buildPage, DIST } from '../packages/dashboard/build.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -35,6 +36,11 @@ function watchPage(): void {
   }).unref()
 }
 
+helpIfAsked({
+  usage: 'npm run dev [-- options]',
+  summary: 'Run tenure start from the sources, and start it again when a source changes.',
+  arguments: [{ term: 'options', meaning: 'Those of tenure start.' }],
+})
 const folders = await watchedFolders()
 watchPage()
 const options = [

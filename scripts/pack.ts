@@ -2,17 +2,22 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { checkExports } from './pack/check-exports.ts'
 import { type StagedPackage, stagePackages } from './pack/stage.ts'
+import { programArguments } from './program-help.ts'
 import { root } from './run.ts'
 
-const USAGE = `Builds every package as JavaScript with types, and packs it.
-
-usage: npm run pack -- [--out FOLDER]
-
-  --out FOLDER  where the tarballs go; FOLDER/staged has their files (default: artifacts/packages)
-`
+const HELP = {
+  usage: 'npm run pack [-- options]',
+  summary: 'Build every package as JavaScript with types, and pack it.',
+  options: [
+    {
+      term: '--out <folder>',
+      meaning: 'Folder of the tarballs; its folder staged has their files. Default: artifacts/packages.',
+    },
+  ],
+}
 
 /** A packed package. */
 export interface Tarball extends StagedPackage {
@@ -44,14 +49,9 @@ export async function pack(out: string): Promise<readonly Tarball[]> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { values } = parseArgs({
-    options: {
-      out: { type: 'string', default: path.join(root, 'artifacts/packages') },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
+  const { values } = programArguments(HELP, {
+    options: { out: { type: 'string', default: path.join(root, 'artifacts/packages') } },
   })
-  if (values.help) process.stdout.write(USAGE)
-  else
-    for (const { name, file, files } of await pack(path.resolve(values.out)))
-      console.log(`${name.padEnd(22)} ${String(files.length).padStart(4)} files  ${path.relative(process.cwd(), file)}`)
+  for (const { name, file, files } of await pack(path.resolve(values.out)))
+    console.log(`${name.padEnd(22)} ${String(files.length).padStart(4)} files  ${path.relative(process.cwd(), file)}`)
 }

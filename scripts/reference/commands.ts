@@ -18,7 +18,7 @@ ${entries(['Code', 'Meaning'], COMMAND_EXIT_CODES)}
 Of commands that run until they are stopped:
 
 ${entries(['Code', 'Meaning'], SERVING_EXIT_CODES)}
-Wrong words are reported in one line that says what to write instead. The output has no colours, so \`NO_COLOR\` changes nothing.
+Wrong words are reported in one line that says what to write instead. Colours are only on a terminal, and not with \`NO_COLOR\`.
 
 ## Completion
 

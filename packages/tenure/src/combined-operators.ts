@@ -1,7 +1,7 @@
 import type { Operator } from '@tenure/runtime'
 import { type Configuration, defineConfiguration, type Table, type Values } from '@tenure/runtime/configuration'
 import { checkNames } from './cli/choose-names.ts'
-import { usageError } from './cli/usage-error.ts'
+import { argumentError } from './cli/usage-error.ts'
 import { combinedOperators, combinedTable } from './combined-settings.ts'
 import { configVariables, runOnCluster } from './run-operator.ts'
 
@@ -49,5 +49,5 @@ export function chooseOperators(all: readonly Operator[], { operators, without =
   checkNames('operator', [...(operators ?? []), ...without], names)
   const chosen = all.filter(({ name }) => (operators?.includes(name) ?? true) && !without.includes(name))
   if (chosen.length > 0) return chosen
-  throw usageError('No operator is left to run: choose others with --operators and --without.')
+  throw argumentError('No operator is left to run: choose others with --operators and --without.')
 }

@@ -7,8 +7,8 @@ export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 /** The help of `-o`. */
-export function outputMeaning(allowed: readonly string[] = OUTPUT_FORMATS): string {
-  return `Output format: ${listOf(allowed)}. Default table.`
+export function outputMeaning(allowed: readonly string[] = OUTPUT_FORMATS, fallback = 'table'): string {
+  return `Output format: ${listOf(allowed)}. Default ${fallback}.`
 }
 
 /** The format that a user asked for. `fail` makes the error of the command if it is not one of `allowed`. */

@@ -1,5 +1,5 @@
 import { closest } from '@tenure/kube'
-import { usageError } from './usage-error.ts'
+import { argumentError } from './usage-error.ts'
 
 /** Throws a usage error that names the closest one, unless all `names` are among `known`. */
 export function checkNames(what: string, names: readonly string[], known: readonly string[]): void {
@@ -7,6 +7,6 @@ export function checkNames(what: string, names: readonly string[], known: readon
     if (known.includes(name)) continue
     const [near] = closest(name, known, (candidate) => [candidate])
     const advice = near ? `Did you mean ${near}?` : `Choose from ${known.join(', ')}.`
-    throw usageError(`There is no ${what} ${JSON.stringify(name)}. ${advice}`)
+    throw argumentError(`There is no ${what} ${JSON.stringify(name)}. ${advice}`)
   }
 }

@@ -83,10 +83,9 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`
 }
 
-function optionMeaning({ description, defaultValue, defaultValueDescription, envVar, argChoices }: Option): string {
-  const choices = argChoices === undefined ? '' : `one of ${argChoices.join(', ')}`
+function optionMeaning({ description, defaultValue, defaultValueDescription, envVar }: Option): string {
   const shown = defaultValueDescription ?? (isShown(defaultValue) ? String(defaultValue) : '')
-  const facts = [choices, shown && `default ${shown}`, envVar].filter(Boolean).join('; ')
+  const facts = [shown && `default ${shown}`, envVar].filter(Boolean).join('; ')
   return `${sentence(description)}${facts && ` (${facts})`}`
 }
 

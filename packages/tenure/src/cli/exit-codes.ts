@@ -30,7 +30,6 @@ const USAGE_CODES = new Set<unknown>([
   'TENURE_CONFIGURATION_INVALID',
   'TENURE_INIT_NAME',
   'TENURE_LEASE_ARGUMENT',
-  'TENURE_USAGE',
 ])
 
 /** The exit code of a command that rejected with `error`. */

@@ -1,4 +1,4 @@
-import { writeYaml, type YamlValue } from '@tenure/yaml'
+import { valueText } from '@tenure/runtime/cli'
 
 /** Formats of commands that print objects for `kubectl apply -f -`. */
 export const OBJECT_FORMATS = ['yaml', 'json', 'name'] as const
@@ -14,15 +14,14 @@ export interface PrintedObject {
 /** The text of objects: documents of YAML, a List in JSON, or their names as kubectl prints them. */
 export function printObjects(objects: readonly PrintedObject[], format: ObjectFormat): string {
   const items = objects.map(({ object }) => object)
-  if (format === 'json')
-    return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', metadata: {}, items }, undefined, 2)}\n`
+  if (format === 'json') return `${valueText(format, { apiVersion: 'v1', kind: 'List', metadata: {}, items })}\n`
   if (format === 'name') return items.map((object) => `${nameOf(object)}\n`).join('')
   return objects.map(documentOf).join('---\n')
 }
 
 function documentOf({ comment = [], object }: PrintedObject): string {
   const lines = comment.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')
-  return lines + writeYaml(object as YamlValue)
+  return `${lines}${valueText('yaml', object)}\n`
 }
 
 /** `deployment.apps/shop`. */

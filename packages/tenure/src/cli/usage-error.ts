@@ -1,6 +1,6 @@
 import { TenureError } from '@tenure/kube'
 
 /** Wrong words on a command line. The message says what to write instead. */
-export function usageError(message: string): TenureError {
-  return new TenureError('TENURE_USAGE', message)
+export function argumentError(message: string, cause?: unknown): TenureError {
+  return new TenureError('TENURE_COMMAND_ARGUMENT', message, { cause })
 }

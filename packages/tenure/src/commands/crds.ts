@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { checkNames } from '../cli/choose-names.ts'
 import { withHelp } from '../cli/command-help.ts'
+import { outputOption } from '../cli/output-option.ts'
 import { namesArgument } from '../cli/names-argument.ts'
 import { OBJECT_FORMATS, type ObjectFormat, printObjects } from '../cli/object-output.ts'
 import { operatorEntries } from '../operators.ts'
@@ -15,7 +16,7 @@ export function crdsCommand(): Command {
   const crds = new Command('crds')
     .description('Print the CustomResourceDefinitions of the operators.')
     .addArgument(namesArgument('[operators...]', 'Operators whose definitions are printed. Default: all.', known))
-    .addOption(new Option('-o, --output <format>', 'Output format.').choices(OBJECT_FORMATS).default('yaml'))
+    .addOption(outputOption(OBJECT_FORMATS, 'yaml'))
     .action(async (names: readonly string[], { output }: Options) => {
       checkNames('operator', names, known)
       const chosen = operatorEntries.filter(({ name }) => names.length === 0 || names.includes(name))

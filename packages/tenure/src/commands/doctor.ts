@@ -1,8 +1,9 @@
 import { TenureError } from '@tenure/kube'
-import { outputMeaning, terminalOf } from '@tenure/runtime/cli'
+import { terminalOf } from '@tenure/runtime/cli'
 import type { Command } from 'commander'
 import { readVersion } from '../build-info.ts'
 import { withHelp } from '../cli/command-help.ts'
+import { outputOption } from '../cli/output-option.ts'
 import { clusterCommand } from './cluster/command.ts'
 import { reportUnconnected, runDoctor } from './doctor/run-doctor.ts'
 import type { OwnVersions } from './doctor/versions.ts'
@@ -33,7 +34,7 @@ export function doctorCommand(): Command {
       const write = (text: string): void => void stdout.write(`${text}\n`)
       return reportUnconnected({ terminal: terminalOf(stdout, env), write }, options, error, ownVersions())
     },
-  ).option('-o, --output <format>', outputMeaning(['table', 'json', 'yaml']))
+  ).addOption(outputOption(['table', 'json', 'yaml']))
   return withHelp(command, { examples: EXAMPLES, exitCodes: EXIT_CODES })
 }
 

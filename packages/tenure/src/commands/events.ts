@@ -1,6 +1,6 @@
-import { outputMeaning } from '@tenure/runtime/cli'
 import type { Command } from 'commander'
 import { withHelp } from '../cli/command-help.ts'
+import { outputOption } from '../cli/output-option.ts'
 import { clusterCommand } from './cluster/command.ts'
 import { runEvents } from './events/run-events.ts'
 
@@ -18,7 +18,7 @@ export function eventsCommand(): Command {
     .option('--name <name>', 'only about objects of this name')
     .option('--type <type>', 'only Normal or Warning')
     .option('--since <duration>', 'only those of this last time, such as 10m')
-    .option('-o, --output <format>', outputMeaning())
+    .addOption(outputOption())
     .option('-w, --watch', 'show events as they come, until Ctrl-C')
   return withHelp(command, { examples: EXAMPLES })
 }

@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { checkNames } from '../cli/choose-names.ts'
 import { withHelp } from '../cli/command-help.ts'
+import { outputOption } from '../cli/output-option.ts'
 import { namesArgument } from '../cli/names-argument.ts'
 import { OBJECT_FORMATS, type ObjectFormat, printObjects } from '../cli/object-output.ts'
 import { operatorManifests } from '../manifests/index.ts'
@@ -23,7 +24,7 @@ export function manifestsCommand(): Command {
       ),
     )
     .option('--image <image>', 'Image of the operators. Default: that of the manifests in deploy/.')
-    .addOption(new Option('-o, --output <format>', 'Output format.').choices(OBJECT_FORMATS).default('yaml'))
+    .addOption(outputOption(OBJECT_FORMATS, 'yaml'))
     .action(async (names: readonly string[], { output, image }: Options) => {
       checkNames('manifest', names, known)
       const chosen = operatorManifests.filter(({ name, isOptional = false }) =>

@@ -1,7 +1,8 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { type BuildInfo, readBuildInfo } from '../build-info.ts'
 import { withHelp } from '../cli/command-help.ts'
-import { formatValue } from '../cli/value-format.ts'
+import { outputOption } from '../cli/output-option.ts'
+import { valueText } from '@tenure/runtime/cli'
 
 const FORMATS = ['text', 'json', 'yaml']
 
@@ -9,10 +10,10 @@ const FORMATS = ['text', 'json', 'yaml']
 export function versionCommand(): Command {
   const version = new Command('version')
     .description('Print the version, the build and the platform.')
-    .addOption(new Option('-o, --output <format>', 'Output format.').choices(FORMATS).default('text'))
+    .addOption(outputOption(FORMATS, 'text'))
     .action(({ output }: { readonly output: string }) => {
       const info = readBuildInfo()
-      process.stdout.write(formatValue(output, info) ?? inWords(info))
+      process.stdout.write(output === 'json' || output === 'yaml' ? `${valueText(output, info)}\n` : inWords(info))
     })
   return withHelp(version, { examples: [{ term: 'tenure version -o json', meaning: 'Print it for programs.' }] })
 }

@@ -1,10 +1,5 @@
-import { type ConnectionConfig, ConnectionError, asError, explainStartupFailure, TenureError } from '@tenure/kube'
+import { type ConnectionConfig, ConnectionError, asError, explainStartupFailure } from '@tenure/kube'
 import { exitCodeOf } from '../../cli/exit-codes.ts'
-
-/** Invalid input of a command. */
-export function argumentError(message: string, cause?: unknown): TenureError {
-  return new TenureError('TENURE_COMMAND_ARGUMENT', message, { cause })
-}
 
 /** One line for people, and the exit code. */
 export function describeCommandFailure(

@@ -1,6 +1,6 @@
 import { asError, LabelMatcher } from '@tenure/kube'
 import type { ClusterContext, ClusterOptions } from './context.ts'
-import { argumentError } from './run.ts'
+import { argumentError } from '../../cli/usage-error.ts'
 
 /** The namespace that a command shows; undefined: all of them. */
 export function namespaceOf(

@@ -6,7 +6,7 @@ import type { ClusterContext, ClusterOptions } from '../cluster/context.ts'
 import { refusedLine } from '../cluster/lists.ts'
 import { Managed } from '../cluster/managed.ts'
 import { EXIT_CODES } from '../../cli/exit-codes.ts'
-import { argumentError } from '../cluster/run.ts'
+import { argumentError } from '../../cli/usage-error.ts'
 import { namespaceOf } from '../cluster/scope.ts'
 import { sourceOf } from '../cluster/source.ts'
 import {
