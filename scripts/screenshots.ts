@@ -27,18 +27,21 @@ const VIEWS: Readonly<Record<string, string>> = {
   object: '#/object?apiVersion=apps/v1&kind=Deployment&namespace=default&name=shop',
   controllers: '#/controllers',
 }
+const NARROW = { viewport: { width: 360, height: 740 } }
 const APPLICATIONS = '/apis/cloudnative.elide.dev/v1/namespaces/default/applications'
 
 const tenure = await Tenure.start()
 const browser = await launch()
 try {
-  await picture('empty-overview', '#/', {})
-  await picture('empty-leases', '#/leases', {})
+  for (const name of ['overview', 'applications', 'leases', 'databases']) {
+    await picture(`empty-${name}`, VIEWS[name] ?? '', {})
+    await picture(`empty-${name}-narrow`, VIEWS[name] ?? '', NARROW)
+  }
   await fill()
   for (const [name, hash] of Object.entries(VIEWS)) {
     await picture(name, hash, {})
     await picture(`${name}-dark`, hash, { colorScheme: 'dark' })
-    await picture(`${name}-narrow`, hash, { viewport: { width: 360, height: 740 } })
+    await picture(`${name}-narrow`, hash, NARROW)
   }
 } finally {
   await browser.close()
