@@ -7,7 +7,7 @@ import { ConfigMap } from '@tenure/kube/kinds'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { root } from '../house/sources.ts'
 
-const POLL_OPTIONS = { timeout: 60_000, interval: 50 }
+const POLL_OPTIONS = { timeout: 150_000, interval: 50 }
 const kept = { namespace: 'default', name: 'kept' }
 
 let data: string
@@ -36,7 +36,7 @@ const count = (line: RegExp): number => [...output.matchAll(line)].length
 
 test(
   'npm run dev starts again when a source changes, with its data, and stops at once',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async () => {
     const flags = ['--data', data, '--port', '0', '--kubernetes-port', '0']
     const environment = { ...process.env, API_ADDR: '127.0.0.1:0' }

@@ -8,8 +8,8 @@ import { buildImage, type Image } from './build.ts'
 import { canMount, Container } from './container.ts'
 import { OPERATOR_NAMES, operatorRun, type PostgresAddress } from './operators.ts'
 
-const POLL_OPTIONS = { timeout: 60_000, interval: 50 }
-const TEST_TIMEOUT_MS = 120_000
+const POLL_OPTIONS = { timeout: 150_000, interval: 50 }
+const TEST_TIMEOUT_MS = 400_000
 const BUILD_ARGUMENTS = { VERSION: '9.8.7', BUILD_TIME: '2026-11-19T06:00:00Z', GIT_COMMIT: 'c0ffee' }
 
 /** Prints the files that the process has loaded when it ends. */
@@ -78,6 +78,13 @@ describe.runIf(canMount)('the image', () => {
     const container = run([])
     expect(await container.exited()).toBe(0)
     for (const name of ['start', ...OPERATOR_NAMES]) expect(container.output).toContain(name)
+  })
+
+  test('tenure version shows the build arguments', async () => {
+    const container = run(['version', '-o', 'json'])
+    expect(await container.exited()).toBe(0)
+    const { VERSION: version, BUILD_TIME: buildTime, GIT_COMMIT: gitCommit } = BUILD_ARGUMENTS
+    expect(JSON.parse(container.output)).toMatchObject({ version, buildTime, gitCommit })
   })
 
   test('its process is an unprivileged user that cannot write', async () => {
