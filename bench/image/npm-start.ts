@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { cpuMs } from '../control-plane/processes.ts'
 import { pause } from '../operators/operator-process.ts'
 import type { Row } from '../rows.ts'
-import { memoryMb, processTree } from './memory.ts'
+import { memoryMb, processTree, treeCpuMs } from './process-tree.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Milliseconds after ready until the process is at rest: first statuses are written, and V8 has optimized the start. */
@@ -16,28 +15,47 @@ const REST_SECONDS = 30
 export async function npmStartRows(say: (text: string) => void): Promise<readonly Row[]> {
   const data = mkdtempSync(path.join(tmpdir(), 'tenure-bench-start-'))
   try {
-    const first = new NpmStart(data)
-    const firstMs = await first.ready()
-    await first.stop()
+    const firstMs = await withNpmStart(data, ({ readyMs }) => readyMs)
     say(`  the first start took ${firstMs.toFixed(0)} ms`)
-    const second = new NpmStart(data)
-    const secondMs = await second.ready()
-    await pause(SETTLE_MS)
-    const pids = processTree(second.pid)
-    const memory = memoryMb(pids)
-    const before = cpuMs(pids)
-    await pause(REST_SECONDS * 1_000)
-    const cpu = (cpuMs(pids) - before) / REST_SECONDS
-    await second.stop()
+    const { readyMs, memory, count, cpu } = await withNpmStart(data, measureAtRest)
     return [
       value('npm start: to all ready, first time', 'ms', firstMs, 3_000),
-      value('npm start: to all ready, with data', 'ms', secondMs, 3_000),
-      value(`npm start: memory of its ${pids.length} processes`, 'MB', memory, 450),
+      value('npm start: to all ready, with data', 'ms', readyMs, 3_000),
+      value(`npm start: memory of its ${count} processes`, 'MB', memory, 450),
       value('npm start: CPU at rest, per second', 'ms', cpu, 10),
     ]
   } finally {
     rmSync(data, { recursive: true, force: true })
   }
+}
+
+interface Started {
+  readonly pid: number
+  readonly readyMs: number
+}
+
+async function withNpmStart<R>(data: string, measure: (started: Started) => R | Promise<R>): Promise<R> {
+  const start = new NpmStart(data)
+  try {
+    const readyMs = await start.ready()
+    return await measure({ pid: start.pid, readyMs })
+  } finally {
+    await start.stop()
+  }
+}
+
+async function measureAtRest({ pid, readyMs }: Started): Promise<{
+  readonly readyMs: number
+  readonly memory: number
+  readonly count: number
+  readonly cpu: number
+}> {
+  await pause(SETTLE_MS)
+  const pids = processTree(pid)
+  const memory = memoryMb(pids)
+  const before = treeCpuMs(pid)
+  await pause(REST_SECONDS * 1_000)
+  return { readyMs, memory, count: pids.length, cpu: (treeCpuMs(pid) - before) / REST_SECONDS }
 }
 
 function value(what: string, unit: string, ours: number, limit: number): Row {

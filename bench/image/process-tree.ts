@@ -13,6 +13,25 @@ export function processTree(pid: number): readonly number[] {
   return tree
 }
 
+/** A tick of /proc in milliseconds. */
+const TICK_MS = 10
+
+/**
+ * Returns the CPU time of the processes so far in milliseconds. It includes that of their children that have ended, so the
+ * difference of two moments is right although PostgreSQL starts and ends processes.
+ */
+export function treeCpuMs(pid: number): number {
+  return processTree(pid).reduce((sum, each) => {
+    const stat = textOf(`/proc/${each}/stat`)
+    // The name, in parentheses, may contain spaces; the four times are the 12th to 15th field after it.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+    return sum + fields.reduce((ticks, field) => ticks + Number(field), 0) * TICK_MS
+  }, 0)
+}
+
 /**
  * Returns the memory of processes together in MB: their private pages, and of each mapping that several share, the largest
  * part that one of them has. A sum of RSS would count Node's executable and PostgreSQL's buffers once per process; a sum
