@@ -3,6 +3,7 @@
  * questions, and does not fail then: nothing was found out.
  */
 import { npm } from './npm.ts'
+import { programArguments } from './program-help.ts'
 
 export interface AuditResult {
   readonly message: string
@@ -43,11 +44,11 @@ function parsed(output: string): AuditAnswer {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  if (process.argv.includes('--help')) {
-    process.stdout.write('Fails if a package of the runtime has a known vulnerability.\n\nusage: npm run audit\n')
-  } else {
-    const { message, isClean } = readAudit((await npm(['audit', '--omit=dev', '--json'])).output)
-    process.stdout.write(`${message}\n`)
-    process.exitCode = isClean ? 0 : 1
-  }
+  programArguments(
+    { usage: 'npm run audit', summary: 'Fail if a package of the runtime has a known vulnerability.' },
+    {},
+  )
+  const { message, isClean } = readAudit((await npm(['audit', '--omit=dev', '--json'])).output)
+  process.stdout.write(`${message}\n`)
+  process.exitCode = isClean ? 0 : 1
 }

@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { npm } from './npm.ts'
+import { programArguments } from './program-help.ts'
 import { root } from './run.ts'
 
 /** Packages for development whose code is in the committed build of the dashboard's page. */
@@ -72,9 +73,9 @@ export async function sbom(): Promise<string> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(
-      'Prints the software bill of materials of the runtime.\n\nusage: npm run -s sbom > sbom.json\n',
-    )
-  } else process.stdout.write(await sbom())
+  programArguments(
+    { usage: 'npm run -s sbom > sbom.json', summary: 'Print the software bill of materials of the runtime.' },
+    {},
+  )
+  process.stdout.write(await sbom())
 }
