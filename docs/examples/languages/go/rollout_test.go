@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,33 +19,29 @@ import (
 
 // startControlPlane runs a Kubernetes API for one test and returns a client for it.
 func startControlPlane(t *testing.T) kubernetes.Interface {
-	command := strings.Fields(os.Getenv("TENURE"))
+	command := strings.Fields(os.Getenv("CONTROL_PLANE"))
 	if len(command) == 0 {
-		command = []string{"npx", "tenure"}
+		command = []string{"npx", "@tenure/controlplane"}
 	}
-	data := t.TempDir()
-	tenure := exec.Command(command[0], append(command[1:], "controlplane", "--port", "0", "--data", data)...)
-	output, err := tenure.StdoutPipe()
+	controlPlane := exec.Command(command[0], command[1:]...)
+	controlPlane.Stderr = os.Stderr
+	output, err := controlPlane.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tenure.Stderr = os.Stderr
-	if err := tenure.Start(); err != nil {
+	if err := controlPlane.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = tenure.Process.Signal(os.Interrupt)
-		_ = tenure.Wait()
+		_ = controlPlane.Process.Signal(os.Interrupt)
+		_ = controlPlane.Wait()
 	})
-	// It prints the path of the kubeconfig once it serves.
-	lines := bufio.NewScanner(output)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "kubeconfig") {
+	// The first line is the kubeconfig; it comes once the API serves.
+	kubeconfig, err := bufio.NewReader(output).ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
 	}
-	go func() {
-		for lines.Scan() {
-		}
-	}()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(data, "kubeconfig"))
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}

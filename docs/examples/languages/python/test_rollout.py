@@ -1,7 +1,7 @@
+import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -11,18 +11,14 @@ from kubernetes import client, config
 class RolloutTest(unittest.TestCase):
     def setUp(self):
         """Runs a Kubernetes API for one test."""
-        command = os.environ.get("TENURE", "npx tenure").split()
-        data = tempfile.TemporaryDirectory()
-        self.addCleanup(data.cleanup)
-        arguments = ["controlplane", "--port", "0", "--data", data.name]
-        tenure = subprocess.Popen(command + arguments, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(tenure.stdout.close)
-        self.addCleanup(tenure.wait)
-        self.addCleanup(tenure.send_signal, signal.SIGINT)
-        # It prints the path of the kubeconfig once it serves.
-        while not tenure.stdout.readline().startswith("kubeconfig"):
-            self.assertIsNone(tenure.poll(), "tenure has ended")
-        config.load_kube_config(os.path.join(data.name, "kubeconfig"))
+        command = os.environ.get("CONTROL_PLANE", "npx @tenure/controlplane").split()
+        control_plane = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(control_plane.stdout.close)
+        self.addCleanup(control_plane.wait)
+        self.addCleanup(control_plane.send_signal, signal.SIGINT)
+        # The first line is the kubeconfig; it comes once the API serves.
+        kubeconfig = control_plane.stdout.readline()
+        config.load_kube_config_from_dict(json.loads(kubeconfig))
 
     def test_rollout(self):
         deployments = client.AppsV1Api()

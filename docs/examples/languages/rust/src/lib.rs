@@ -13,30 +13,30 @@ mod tests {
 
     /// A Kubernetes API that ends with the test.
     struct ControlPlane {
-        tenure: Child,
-        data: TempDir,
+        process: Child,
+        directory: TempDir,
     }
 
     impl ControlPlane {
         fn start() -> Self {
-            let command = std::env::var("TENURE").unwrap_or("npx tenure".into());
+            let command = std::env::var("CONTROL_PLANE").unwrap_or("npx @tenure/controlplane".into());
             let mut words = command.split_whitespace();
-            let data = TempDir::new().unwrap();
-            let mut tenure = Command::new(words.next().unwrap())
+            let directory = TempDir::new().unwrap();
+            let mut process = Command::new(words.next().unwrap())
                 .args(words)
-                .args(["controlplane", "--port", "0", "--data"])
-                .arg(data.path())
+                .arg("--kubeconfig")
+                .arg(directory.path().join("kubeconfig"))
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // It prints the path of the kubeconfig once it serves.
-            let lines = BufReader::new(tenure.stdout.take().unwrap()).lines();
-            lines.map_while(Result::ok).find(|line| line.starts_with("kubeconfig")).unwrap();
-            Self { tenure, data }
+            // It prints the path of the kubeconfig once the API serves.
+            let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+            lines.next().unwrap().unwrap();
+            Self { process, directory }
         }
 
         async fn client(&self) -> Client {
-            let kubeconfig = Kubeconfig::read_from(self.data.path().join("kubeconfig")).unwrap();
+            let kubeconfig = Kubeconfig::read_from(self.directory.path().join("kubeconfig")).unwrap();
             let options = KubeConfigOptions::default();
             Client::try_from(Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap()).unwrap()
         }
@@ -44,8 +44,8 @@ mod tests {
 
     impl Drop for ControlPlane {
         fn drop(&mut self) {
-            let _ = self.tenure.kill();
-            let _ = self.tenure.wait();
+            let _ = self.process.kill();
+            let _ = self.process.wait();
         }
     }
 
