@@ -184,6 +184,7 @@ describe('the packages in an empty project', () => {
       const ports = ['--port', '0', '--kubernetes-port', '0', '--api-addr', '127.0.0.1:0']
       const tenure = project.start(node(), 'npx', ['tenure', 'start', '--data', `data-${version}`, ...ports])
       await tenure.until(/^Ctrl-C stops everything\./m)
+      expect(tenure.output).toContain('npx tenure claim')
       const [, dashboard = ''] = await tenure.until(/^Dashboard +(\S+)/m)
       const page = await fetch(dashboard, { headers: { accept: 'text/html' } })
       expect(await page.text()).toContain('/dashboard/app.js')

@@ -139,6 +139,7 @@ export async function start(settings: StartSettings, signal: AbortSignal): Promi
               kubeconfig: serving?.kubeconfig ?? '',
               http,
               tokenHost: tokenHost(settings),
+              isNpx: process.env['npm_lifecycle_event'] === 'npx',
             }),
           )
         },

@@ -11,15 +11,17 @@ export interface NextStepsOptions {
   readonly http: string
   /** The host that callers reach only with a token. Undefined: callers need none. */
   readonly tokenHost: string | undefined
+  /** Whether npx runs this command. Default false: it runs in a checkout. */
+  readonly isNpx?: boolean
 }
 
 /** The last lines of a start: how callers get a token if they need one, and three commands to try. */
-export function nextSteps({ data, http, kubeconfig, tokenHost }: NextStepsOptions): readonly string[] {
+export function nextSteps({ data, http, isNpx, kubeconfig, tokenHost }: NextStepsOptions): readonly string[] {
   const kubectl = `kubectl --kubeconfig ${quoted(kubeconfig)}`
   // Another directory is found only if it is named.
   const elsewhere =
     path.resolve(data) === path.resolve(DEFAULT_DATA) ? '' : `TENURE_DATA=${quoted(path.resolve(data))} `
-  const tenure = `${elsewhere}npm run -s tenure --`
+  const tenure = elsewhere + (isNpx ? 'npx tenure' : 'npm run -s tenure --')
   const token =
     tokenHost === undefined
       ? []
