@@ -7,12 +7,13 @@ const STRICT = { fieldValidation: 'Strict', dryRun: true } as const
 
 /** Creates each object in a dry run; the namespaces that they name must exist. */
 export async function dryRun(api: Client, discovery: Discovery, objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
+  const created = objects.map(async (object) => {
     const [version = '', group = ''] = (object.apiVersion ?? '').split('/').toReversed()
     const kind = await discovery.kind({ group, version, kind: object.kind ?? '' })
     const namespace = kind.namespaced ? { namespace: object.metadata?.namespace ?? 'tenure-system' } : {}
     await api.create(kind, { ...object, metadata: { ...object.metadata, ...namespace } }, STRICT)
-  }
+  })
+  await Promise.all(created)
 }
 
 /** Definitions of the kinds of the Prometheus operator, without their schemas. */

@@ -361,13 +361,6 @@
   verbs:
     - update
 - apiGroups:
-    - events.k8s.io
-  resources:
-    - events
-  verbs:
-    - create
-    - patch
-- apiGroups:
     - coordination.k8s.io
   resources:
     - leases
@@ -466,6 +459,13 @@
     - delete
 {{- end }}
 {{- if .Values.leaseControllers.sharedKinds }}
+- apiGroups:
+    - events.k8s.io
+  resources:
+    - events
+  verbs:
+    - create
+    - patch
 - apiGroups:
     - ''
   resources:

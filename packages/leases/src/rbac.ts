@@ -31,7 +31,6 @@ export function leaseOperatorRules(options: LeaseOperatorRulesOptions = {}): rea
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/status'], ['patch']),
     // OwnerReferencesPermissionEnforcement requires this right for setting blockOwnerDeletion.
     rule(LEASE_CONTROLLER_GROUP, ['leasecontrollers/finalizers'], ['update']),
-    rule('events.k8s.io', ['events'], ['create', 'patch']),
     rule('coordination.k8s.io', ['leases'], [...MANAGE_VERBS, 'update']),
     ...(dedicated ? deploymentRules() : []),
     ...(shared.length > 0 ? sharedRules(shared) : []),
@@ -59,6 +58,7 @@ function deploymentRules(): readonly PolicyRule[] {
 function sharedRules(shared: NonNullable<LeaseOperatorRulesOptions['shared']>): readonly PolicyRule[] {
   return [
     ...shared.map(({ group, plural }) => rule(group, [plural], ['get', 'list', 'watch', 'patch', 'delete'])),
+    rule('events.k8s.io', ['events'], ['create', 'patch']),
     rule('', ['namespaces'], ['list', 'watch']),
     rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch']),
     rule('', ['configmaps', 'serviceaccounts'], ['get']),
