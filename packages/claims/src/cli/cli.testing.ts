@@ -11,6 +11,8 @@ export class CliFixture implements AsyncDisposable {
   readonly written: string[] = []
   readonly warned: string[] = []
   isTerminal = false
+  /** Ends commands that watch. */
+  readonly end = new AbortController()
 
   private constructor(server: ClaimsServer) {
     this.server = server
@@ -43,6 +45,7 @@ export class CliFixture implements AsyncDisposable {
       environment: { ...process.env, CLAIMS_URL: this.server.url },
       signals: this.signals,
       isTerminal: this.isTerminal,
+      follow: { signal: this.end.signal },
       write: (text) => void this.written.push(text),
       warn: (text) => void this.warned.push(text),
     }

@@ -2,6 +2,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { CliFixture } from './cli.testing.ts'
 import { claimCommand } from './commands.ts'
 
+/** Generous for slow machines: polling ends with its condition. */
+const POLL = { timeout: 15_000 }
+
 describe('tenure claim', () => {
   test('it takes a claim and prints it with the commands to renew and release it', async () => {
     await using cli = await CliFixture.start()
@@ -130,6 +133,20 @@ describe('the subcommands', () => {
     await using cli = await CliFixture.start()
     for (const name of ['show', 'renew', 'release']) expect(await cli.run(name, ['gone'])).toBe(1)
     expect(new Set(cli.warned)).toEqual(new Set([`The claims API at ${cli.server.url} answered 404: claim not found.`]))
+  })
+
+  test('list -w prints a line for each claim that comes or goes', async () => {
+    await using cli = await CliFixture.start()
+    const running = cli.run('list', [], { watch: true })
+    await cli.claim({ output: 'name' })
+    const [name = ''] = cli.written
+    const id = name.replace('claim/', '')
+    const lines = (): string => cli.written.slice(1).join('\n')
+    await vi.waitFor(() => expect(lines()).toMatch(new RegExp(`^ADDED +${id} +default `, 'm')), POLL)
+    await cli.run('release', [id])
+    await vi.waitFor(() => expect(lines()).toMatch(new RegExp(`^DELETED +${id} `, 'm')), POLL)
+    cli.end.abort()
+    expect(await running).toBe(0)
   })
 
   test('an API without claims is reported on standard error', async () => {

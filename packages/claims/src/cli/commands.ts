@@ -2,7 +2,7 @@ import { OUTPUT_FORMATS, outputMeaning } from '@tenure/runtime/cli'
 import { addressOf, clientOf, timeoutOf } from './client.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError, describeFailure, EXIT_CODES, isUsageError } from './exit-codes.ts'
-import { expiry, formatOf, nameOf, writeDetails, writeList, writeValue } from './output.ts'
+import { expiry, followClaims, formatOf, nameOf, writeDetails, writeList, writeValue } from './output.ts'
 import { takeClaim } from './take.ts'
 
 /** `tenure claim` or one of its subcommands, independent of the command line parser. */
@@ -132,9 +132,18 @@ export const claimSubcommands: readonly ClaimCommand[] = [
     name: 'list',
     summary: 'List claims and the state of the pools.',
     arguments: [],
-    options: [OUTPUT, ...CONNECTION],
+    options: [
+      OUTPUT,
+      { key: 'watch', flags: '-w, --watch', meaning: 'Show claims as they come and go, until Ctrl-C.' },
+      ...CONNECTION,
+    ],
     async run(context, _args, options) {
       const format = formatOf(options)
+      if (options.watch) {
+        const client = clientOf(context, options)
+        await followClaims(context, format, async () => (await client.list({ timeout: timeoutOf(options) })).claims)
+        return 0
+      }
       writeList(context, format, await clientOf(context, options).list({ timeout: timeoutOf(options) }))
       return 0
     },

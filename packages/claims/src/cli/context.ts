@@ -1,4 +1,5 @@
 import type { Clock } from '@tenure/kube'
+import type { PollContext } from '@tenure/runtime/cli'
 import type { ClientFetch } from '../client/index.ts'
 
 /** The signals that this process gets: `process`, or an emitter in tests. */
@@ -15,6 +16,8 @@ export interface ClaimCliContext {
   readonly signals: SignalSource
   /** Whether a terminal is attached, which sends Ctrl-C to the command by itself. */
   readonly isTerminal: boolean
+  /** The terminal of standard output, and what ends `list --watch`. Default: none. */
+  readonly follow?: Pick<PollContext, 'signal' | 'terminal'>
   /** Default: the global fetch. */
   readonly fetch?: ClientFetch
   /** Writes whole lines to standard output. */
@@ -39,4 +42,6 @@ export interface ClaimCliOptions {
   /** A duration. */
   readonly timeout?: string | undefined
   readonly output?: string | undefined
+  /** Shows changes as they happen. Default false. */
+  readonly watch?: boolean | undefined
 }

@@ -1,8 +1,10 @@
 import {
   type OutputColumn,
+  followRows,
   fromNow,
   outputFormatOf,
   type OutputFormat,
+  polling,
   type RowOutput,
   rowsText,
   table,
@@ -12,6 +14,9 @@ import type { ClaimDetails, ClaimGrant, ClaimList } from '../client/index.ts'
 import { claimVariables, shellLines, shellQuote } from './claim-variables.ts'
 import type { ClaimCliContext, ClaimCliOptions } from './context.ts'
 import { argumentError } from './exit-codes.ts'
+
+/** Milliseconds between two reads. */
+const POLL_MS = 1_000
 
 /** The formats of a claim that was taken. */
 export const GRANT_FORMATS = ['table', 'json', 'yaml', 'name', 'env'] as const
@@ -82,8 +87,8 @@ export function nameOf({ id }: { readonly id: string }): string {
 type ListedClaim = ClaimList['claims'][number]
 
 function claimOutput({ clock }: Pick<ClaimCliContext, 'clock'>): RowOutput<ListedClaim> {
-  const now = clock.now()
-  const relative = (time: string | undefined): string => (time === undefined ? '-' : fromNow(Date.parse(time), now))
+  const relative = (time: string | undefined): string =>
+    time === undefined ? '-' : fromNow(Date.parse(time), clock.now())
   const columns: readonly OutputColumn<ListedClaim>[] = [
     { heading: 'ID', of: ({ id }) => id },
     { heading: 'POOL', of: ({ pool = 'default' }) => pool },
@@ -99,6 +104,18 @@ function claimOutput({ clock }: Pick<ClaimCliContext, 'clock'>): RowOutput<Liste
     { heading: 'MESSAGE', of: ({ message = '' }) => message },
   ]
   return { columns, nameOf }
+}
+
+/** Shows claims until Ctrl-C. */
+export async function followClaims(
+  context: ClaimCliContext,
+  format: OutputFormat,
+  read: () => Promise<readonly ListedClaim[]>,
+): Promise<void> {
+  const { clock, follow, write } = context
+  const output = claimOutput(context)
+  const render = (claims: readonly ListedClaim[]): string => rowsText(format, claims, output)
+  await followRows({ ...polling({ clock, write, ...follow }, POLL_MS), read, output, format, render })
 }
 
 export function writeList(context: ClaimCliContext, format: OutputFormat, { claims, pools }: ClaimList): void {

@@ -14,6 +14,7 @@ export async function runDbCommand(
   [name = '', ...operands]: readonly string[],
   options: DbCliOptions = {},
   clock: Clock = systemClock,
+  more: Partial<DbCliContext> = {},
 ): Promise<DbCliResult> {
   const command = dbCommands.find((candidate) => candidate.name === name)
   if (!command) throw new Error(`no command ${name}`)
@@ -21,6 +22,6 @@ export async function runDbCommand(
   const progress: string[] = []
   const write = (text: string): void => void output.push(text)
   const warn = (text: string): void => void progress.push(text)
-  const code = await command.run({ clock, random: systemRandom, environment, write, warn }, operands, options)
+  const code = await command.run({ clock, random: systemRandom, environment, write, warn, ...more }, operands, options)
   return { code, output: output.join('\n'), progress: progress.join('\n') }
 }

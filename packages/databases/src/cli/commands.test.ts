@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '@tenure/kube'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { TestPostgres, postgresFlavors } from '../testing/postgres.ts'
 import { PLATFORM_SCHEMA_NAMES } from '../testing/schemas.ts'
 import { StoreFixture } from '../testing/store.ts'
@@ -9,6 +10,8 @@ import { runDbCommand } from './cli.testing.ts'
 import type { DbCliOptions } from './context.ts'
 
 const [flavor] = postgresFlavors
+/** Generous for slow machines: polling ends with its condition. */
+const POLL = { timeout: 15_000 }
 
 function urlOf({ address }: Pick<StoreFixture, 'address'>): string {
   const { database, host, password, port, user } = address
@@ -84,6 +87,20 @@ describe.skipIf(flavor === undefined)('the commands on a database without an ope
     ])
     const [row] = await fixture.sql(`SELECT id::text AS id FROM resources WHERE status = 'paused'`)
     expect((await db(fixture, ['show', String(row?.['id'])])).output).toMatch(/^TEAM +search$/m)
+  })
+
+  test('list -w prints a line for each row that comes or changes', async () => {
+    const fixture = await StoreFixture.create(server)
+    const lines: string[] = []
+    const end = new AbortController()
+    const more = { signal: end.signal, write: (text: string) => void lines.push(text) }
+    const running = runDbCommand({ DATABASE_URL: urlOf(fixture) }, ['list'], { watch: true }, systemClock, more)
+    await db(fixture, ['create', 'cache'], { type: 'redis', wait: false })
+    await vi.waitFor(() => expect(lines.join('\n')).toMatch(/^ADDED +cache +default +redis +pending/m), POLL)
+    await db(fixture, ['pause', 'cache'], { wait: false })
+    await vi.waitFor(() => expect(lines.join('\n')).toMatch(/^MODIFIED +cache +default +redis +paused/m), POLL)
+    end.abort()
+    expect(await running).toMatchObject({ code: 0, progress: '' })
   })
 
   test('two commands at once create one team and one row', async () => {

@@ -1,5 +1,6 @@
 import { silentLogger } from '@tenure/runtime'
 import { OUTPUT_FORMATS, outputMeaning } from '@tenure/runtime/cli'
+import type { ResourceRow } from '../api/rows.ts'
 import { dbArgumentError } from '../platform/argument-error.ts'
 import { deleted, paused, resumed } from '../platform/changes.ts'
 import { PlatformRows } from '../platform/rows.ts'
@@ -8,7 +9,7 @@ import { findAddress } from './address.ts'
 import { changeDatabase, configChange, createDatabase } from './change.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
 import { dbExitCode, describeDbFailure } from './failures.ts'
-import { dbFormatOf, writeDetails, writeRows } from './output.ts'
+import { dbFormatOf, followDatabases, writeDetails, writeRows } from './output.ts'
 
 const MAX_SHOWN_RECORDS = 10
 
@@ -53,6 +54,11 @@ const OUTPUT: DbCommandOption = {
   flags: '-o, --output <format>',
   meaning: outputMeaning(),
   choices: OUTPUT_FORMATS,
+}
+const WATCH: DbCommandOption = {
+  key: 'watch',
+  flags: '-w, --watch',
+  meaning: 'Show changes as they happen, until Ctrl-C.',
 }
 const TEAM: DbCommandOption = { key: 'team', flags: '--team <name>', meaning: 'Team of the database.' }
 const WAITING: readonly DbCommandOption[] = [
@@ -104,11 +110,14 @@ export const dbCommands: readonly DbCommand[] = [
       { ...TEAM, meaning: 'Only databases of this team.' },
       { key: 'all', flags: '--all', meaning: 'Deleted ones too.' },
       OUTPUT,
+      WATCH,
       URL_OPTION,
     ],
     async run(context, rows, _operands, options) {
       const format = dbFormatOf(options)
-      writeRows(context, format, await rows.list({ isAll: options.all ?? false, team: options.team }))
+      const read = (): Promise<readonly ResourceRow[]> => rows.list({ isAll: options.all ?? false, team: options.team })
+      if (options.watch) await followDatabases(context, format, read)
+      else writeRows(context, format, await read())
       return 0
     },
   }),

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '@tenure/kube'
+import type { PollContext } from '@tenure/runtime/cli'
 
 /** Dependencies of the commands. */
-export interface DbCliContext {
+export interface DbCliContext extends Pick<PollContext, 'signal' | 'terminal'> {
   readonly clock: Clock
   readonly random: Random
   /** DATABASE_URL, the DB_ variables and TENURE_DATA are read from it. */
@@ -29,4 +30,6 @@ export interface DbCliOptions {
   /** A duration. */
   readonly timeout?: string | undefined
   readonly output?: string | undefined
+  /** Shows changes as they happen. Default false. */
+  readonly watch?: boolean | undefined
 }

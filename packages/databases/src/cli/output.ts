@@ -1,7 +1,9 @@
 import {
+  followRows,
   fromNow,
   type OutputFormat,
   outputFormatOf,
+  polling,
   type RowOutput,
   rowsText,
   table,
@@ -14,6 +16,8 @@ import type { AuditRecord, JobRecord } from '../platform/rows.ts'
 import { withoutSecrets } from '../platform/without-secrets.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
 
+/** Milliseconds between two reads. */
+const POLL_MS = 1_000
 /** Keys that the operator writes. Others may hold passwords of another program, and are not shown. */
 const CONNECTION_KEYS = [
   'host',
@@ -72,6 +76,20 @@ export function writeRows({ write, warn }: DbCliContext, format: OutputFormat, r
   if (format === 'yaml') return write(valueText(format, rows.map(rowForOutput)))
   if (rows.length === 0) return warn('No databases found.')
   write(rowsText(format, rows, rowOutput))
+}
+
+function idOf({ id }: ResourceRow): string {
+  return id
+}
+
+/** Shows rows until Ctrl-C. */
+export async function followDatabases(
+  context: DbCliContext,
+  format: OutputFormat,
+  read: () => Promise<readonly ResourceRow[]>,
+): Promise<void> {
+  const render = (rows: readonly ResourceRow[]): string => rowsText(format, rows, rowOutput)
+  await followRows({ ...polling(context, POLL_MS), read, output: rowOutput, format, idOf, render })
 }
 
 /** The outcome of a command that changed a row. */

@@ -143,6 +143,22 @@ describe('list', () => {
     expect(lines[1]).toMatch(/ odd +1h 30m +Invalid TTL: \[31m red$/)
   })
 
+  test('list -w shows changes of kinds that have leases or a LeaseController', async () => {
+    const end = new AbortController()
+    context = { ...context, follow: { signal: end.signal } }
+    const running = run('list', [], { watch: true })
+    await harness.clock.advance(6_000)
+    expect(written.join('\n')).toMatch(/^ADDED +in \S+ .*default +soon /m)
+    harness.server.clearRequests()
+    pod('new', dated('3d', '2026-01-04T00:00:00Z'))
+    await harness.clock.advance(6_000)
+    expect(written.at(-1)).toMatch(/^ADDED +in \S+ .*default +new /)
+    expect(new Set(listed())).toEqual(new Set(['default/pods', 'default/deployments']))
+    end.abort()
+    await harness.clock.advance(1)
+    expect(await running).toBe(0)
+  })
+
   test('list reports that there are no leases', async () => {
     await run('list', [], { namespace: 'empty' })
     expect([written, warned]).toEqual([[], ['No leases found.']])

@@ -53,6 +53,7 @@ export const leaseCommands: readonly LeaseCommand[] = [
       NAMESPACE,
       { key: 'allNamespaces', flags: '-A, --all-namespaces', meaning: 'All namespaces and cluster-scoped kinds.' },
       { key: 'output', flags: '-o, --output <format>', meaning: outputMeaning(), choices: OUTPUT_FORMATS },
+      { key: 'watch', flags: '-w, --watch', meaning: 'Show changes as they happen, until Ctrl-C.' },
     ],
     async run(context, args, options) {
       await listLeases(context, { ...options, ...(args.length > 0 && { kinds: args }) })

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '@tenure/kube'
 import { type OutputFormat, type RowOutput, shownColumns, valueOfRow, valueText } from './output.ts'
 import { table } from './table.ts'
-import { fitText, type Terminal } from './terminal.ts'
+import { fitText, type Terminal, terminalOf } from './terminal.ts'
 
 /** Milliseconds between two drawings of a screen: countdowns go on without changes. */
 const TICK_MS = 1_000
@@ -20,6 +20,22 @@ export interface FollowOptions {
   readonly changed: (signal: AbortSignal) => Promise<void>
   /** Writes whole lines to standard output. */
   readonly write: (text: string) => void
+}
+
+/** The context of a command whose source cannot be watched, for `-w`. */
+export interface PollContext extends Pick<FollowOptions, 'clock' | 'write'> {
+  /** Default: the output is not a terminal. */
+  readonly terminal?: Terminal
+  /** Ends it. Default: nothing does. */
+  readonly signal?: AbortSignal
+}
+
+/** Follows a source that cannot be watched by reading it again at intervals. */
+export function polling(
+  { clock, signal = new AbortController().signal, terminal = terminalOf({}, {}), write }: PollContext,
+  interval: number,
+): FollowOptions {
+  return { clock, signal, terminal, write, changed: pollEvery(clock, interval) }
 }
 
 /** Resolves after `interval`: for sources that cannot be watched. */
@@ -84,8 +100,8 @@ export interface FollowRowsOptions<R> extends FollowOptions {
   readonly read: () => Promise<readonly R[]>
   readonly output: RowOutput<R>
   readonly format: OutputFormat
-  /** Unique among all rows. */
-  readonly idOf: (row: R) => string
+  /** Unique among all rows. Default: the name. */
+  readonly idOf?: (row: R) => string
   /** Rows are added and never go away, as a log: they are printed as they come. Default false. */
   readonly isLog?: boolean
   /** Draws the rows on a terminal. */
@@ -96,7 +112,8 @@ type RowEvent = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** Shows rows until the signal aborts: in place on a terminal, else one line or document for each change. */
 export async function followRows<R>(options: FollowRowsOptions<R>): Promise<void> {
-  const { changed, format, idOf, isLog = false, output, read, render, signal, terminal, write } = options
+  const { changed, format, isLog = false, output, read, render, signal, terminal, write } = options
+  const { idOf = (row: R) => output.nameOf(row) } = options
   const isDocument = format === 'json' || format === 'yaml'
   if (terminal.isTerminal && !isLog && !isDocument && format !== 'name') {
     const fitting = (text: string): string => fitText(text, terminal.columns)

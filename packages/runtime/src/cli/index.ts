@@ -1,7 +1,15 @@
 // Output of commands for people.
 export { durationInWords, fromNow, roughDuration } from './durations.ts'
 export { type HelpEntry, type HelpPage, printHelp } from './help-page.ts'
-export { followRows, type FollowOptions, type FollowRowsOptions, followScreen, pollEvery } from './follow.ts'
+export {
+  followRows,
+  type FollowOptions,
+  type FollowRowsOptions,
+  followScreen,
+  type PollContext,
+  pollEvery,
+  polling,
+} from './follow.ts'
 export {
   type OutputColumn,
   OUTPUT_FORMATS,

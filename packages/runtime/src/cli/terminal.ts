@@ -24,14 +24,19 @@ interface OutputStream {
   readonly rows?: number | undefined
 }
 
-/** A terminal as it is now. Colours only on a terminal, and never with NO_COLOR or TERM=dumb. */
+/** The terminal of a stream. Colours only on a terminal, and never with NO_COLOR or TERM=dumb. */
 export function terminalOf(stream: OutputStream, { NO_COLOR, TERM }: Environment): Terminal {
   const isTerminal = stream.isTTY === true
   const isColored = isTerminal && !NO_COLOR && TERM !== 'dumb'
   return {
     isTerminal,
-    columns: (isTerminal && stream.columns) || DEFAULT_COLUMNS,
-    rows: (isTerminal && stream.rows) || DEFAULT_ROWS,
+    // A window may be resized.
+    get columns() {
+      return (isTerminal && stream.columns) || DEFAULT_COLUMNS
+    },
+    get rows() {
+      return (isTerminal && stream.rows) || DEFAULT_ROWS
+    },
     paint: (style, text) => (isColored && text !== '' ? `\u001B[${CODES[style]}m${text}\u001B[0m` : text),
   }
 }

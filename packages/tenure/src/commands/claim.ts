@@ -7,6 +7,7 @@ import {
   claimSubcommands,
 } from '@tenure/claims/cli'
 import { systemClock } from '@tenure/kube'
+import { terminalOf } from '@tenure/runtime/cli'
 import { Command, Option, type ParseOptionsResult } from 'commander'
 import { type CommandExamples, withHelp } from '../cli/command-help.ts'
 import { COMMAND_EXIT_CODES } from '../cli/exit-codes.ts'
@@ -98,6 +99,7 @@ async function context({ url }: ClaimCliOptions): Promise<ClaimCliContext> {
     clock: systemClock,
     environment: await withClaimsUrl(process.env, { url, warn }),
     signals: process,
+    follow: { terminal: terminalOf(process.stdout, process.env) },
     isTerminal: [0, 1, 2].some((descriptor) => isatty(descriptor)),
     write: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     warn,

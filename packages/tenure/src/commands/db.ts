@@ -1,5 +1,6 @@
 import { type DbCliContext, type DbCliOptions, type DbCommand, dbCommands } from '@tenure/databases/cli'
 import { systemClock, systemRandom } from '@tenure/kube'
+import { terminalOf } from '@tenure/runtime/cli'
 import { Command, Option } from 'commander'
 import { type CommandExamples, withHelp } from '../cli/command-help.ts'
 
@@ -58,6 +59,7 @@ function context(): DbCliContext {
     clock: systemClock,
     random: systemRandom,
     environment: process.env,
+    terminal: terminalOf(process.stdout, process.env),
     write: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     warn: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
   }

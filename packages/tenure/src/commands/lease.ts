@@ -1,8 +1,20 @@
-import { Client, connectTo, HttpTransport, loadConfig, RestMapper, systemClock } from '@tenure/kube'
+import {
+  Client,
+  connectTo,
+  HttpTransport,
+  type Kind,
+  type KubeObject,
+  RestMapper,
+  type Selection,
+  systemClock,
+} from '@tenure/kube'
 import { leaseCommands, leaseFamilies, NEWER_FAMILY, SEED_FAMILY } from '@tenure/leases/cli'
 import type { LeaseCliContext, LeaseCliOptions } from '@tenure/leases/cli'
 import { Command, Option } from 'commander'
 import { type CommandExamples, withHelp } from '../cli/command-help.ts'
+import type { ClusterContext } from './cluster/context.ts'
+import { LiveLists } from './cluster/live-lists.ts'
+import { withCluster } from './cluster/with-cluster.ts'
 
 interface GlobalOptions {
   readonly kubeconfig?: string
@@ -70,34 +82,45 @@ export function leaseCommand(): Command {
         prefix: prefix || SEED_FAMILY.prefix,
         newerPrefix: newerPrefix || NEWER_FAMILY.prefix,
       })
-      process.exitCode = await withCluster(kubeconfig, offline, (context) =>
-        run({ ...context, families }, command.args, given),
-      )
+      const context = offline ? offlineContext() : undefined
+      process.exitCode = context
+        ? await run({ ...context, families }, command.args, given)
+        : await withCluster({ kubeconfig }, (cluster) =>
+            onCluster(cluster, { families, run, args: command.args, given }),
+          )
     })
   }
   return withHelp(lease, { examples: EXAMPLES, sharesOptions: true })
 }
 
-async function withCluster<R>(
-  kubeconfigPath: string | undefined,
-  offline: boolean,
-  work: (context: LeaseCliContext) => Promise<R>,
-): Promise<R> {
-  const config = offline
-    ? connectTo({ server: 'https://127.0.0.1' })
-    : await loadConfig(kubeconfigPath === undefined ? {} : { kubeconfigPath })
-  const transport = new HttpTransport(config, { userAgent: 'tenure' })
-  try {
-    const api = new Client({ transport, fieldManager: 'tenure' })
-    return await work({
-      api,
-      kinds: new RestMapper(api.requester),
-      clock: systemClock,
-      namespace: config.namespace,
-      write: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-      warn: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
-    })
-  } finally {
-    await transport.close()
+interface LeaseRun {
+  readonly families: NonNullable<LeaseCliContext['families']>
+  readonly run: (context: LeaseCliContext, args: readonly string[], options: LeaseCliOptions) => Promise<number>
+  readonly args: readonly string[]
+  readonly given: LeaseCliOptions
+}
+
+async function onCluster(cluster: ClusterContext, { args, families, given, run }: LeaseRun): Promise<number> {
+  const { config, signal, terminal } = cluster
+  const context = { ...cluster, namespace: config.namespace, families, follow: { signal, terminal } }
+  if (!given.watch) return await run(context, args, given)
+  const lists = new LiveLists(cluster)
+  const live = {
+    changed: (until: AbortSignal) => lists.changed(until),
+    pages: <T extends KubeObject>(kind: Kind<T>, selection: Selection) => lists.pages(kind, selection),
+  }
+  return await run({ ...context, live }, args, given)
+}
+
+/** For commands that send nothing. */
+function offlineContext(): LeaseCliContext {
+  const api = new Client({ transport: new HttpTransport(connectTo({ server: 'https://127.0.0.1' })) })
+  return {
+    api,
+    kinds: new RestMapper(api.requester),
+    clock: systemClock,
+    namespace: '',
+    write: (text) => void process.stdout.write(`${text}\n`),
+    warn: (text) => void process.stderr.write(`${text}\n`),
   }
 }

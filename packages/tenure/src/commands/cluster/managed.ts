@@ -10,6 +10,9 @@ import { type Kind, type KubeObject, type Selection, type Stored } from '@tenure
 import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import {
   findLeases,
+  followedKinds,
+  type LeaseCliContext,
+  type LeaseCliOptions,
   LeaseController,
   leaseControllerRow,
   type LeaseControllerRow,
@@ -79,42 +82,27 @@ export class Managed {
 
   /** Leases of all kinds, soonest first. Kinds whose objects have none at the first call are not looked at again. */
   async leases(): Promise<readonly ListedLease[]> {
-    const { families, kinds, warn } = this.#context
-    const { namespace = '', selector } = this.#scope
     if (this.#leasedKinds?.length === 0) return []
-    const leases = await findLeases(
-      {
-        ...this.#context,
-        kinds,
-        families,
-        namespace,
-        pages: (kind, selection) => this.#leasePages(kind, selection),
-        warn,
-      },
-      {
-        ...(this.#scope.namespace === undefined ? { allNamespaces: true } : { namespace }),
-        selector,
-        ...(this.#leasedKinds && { kinds: this.#leasedKinds }),
-      },
-    )
-    return leases
+    return await findLeases(this.#leaseContext(), this.#leaseOptions())
   }
 
   /** Watches no more kinds than those that have leases now, and those of LeaseControllers. */
   async followLeases(): Promise<void> {
-    const [leases, controllers] = await Promise.all([this.leases(), this.leaseControllers()])
-    const names = [
-      ...leases.map(({ apiVersion, kind }) => {
-        const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-        return [kind, version, group].filter(Boolean).join('.').toLowerCase()
-      }),
-      ...controllers
-        .filter(({ targetVersion }) => targetVersion !== '')
-        .map(({ targetGroup, targetKind, targetVersion }) =>
-          [targetKind, targetVersion, targetGroup].filter(Boolean).join('.').toLowerCase(),
-        ),
-    ]
-    this.#leasedKinds = [...new Set(names)]
+    this.#leasedKinds = await followedKinds(this.#leaseContext(), this.#leaseOptions())
+  }
+
+  #leaseContext(): LeaseCliContext {
+    const { namespace = '' } = this.#scope
+    return { ...this.#context, namespace, pages: (kind, selection) => this.#leasePages(kind, selection) }
+  }
+
+  #leaseOptions(): LeaseCliOptions {
+    const { namespace, selector } = this.#scope
+    return {
+      ...(namespace === undefined ? { allNamespaces: true } : { namespace }),
+      selector,
+      ...(this.#leasedKinds && { kinds: this.#leasedKinds }),
+    }
   }
 
   /** The first look at all kinds is a request, also where caches follow the cluster. */

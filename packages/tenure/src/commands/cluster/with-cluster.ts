@@ -41,7 +41,7 @@ export async function withCluster<R>(
       clock: systemClock,
       random: systemRandom,
       environment,
-      terminal: currentTerminal(environment),
+      terminal: terminalOf(process.stdout, environment),
       signal: new AbortController().signal,
       families: familiesOf(environment),
       isLocal: await isLocalCluster(config, environment),
@@ -51,21 +51,6 @@ export async function withCluster<R>(
     })
   } finally {
     await transport.close()
-  }
-}
-
-/** The terminal of standard output, with the size that it has when it is asked. */
-function currentTerminal(environment: Environment): ClusterContext['terminal'] {
-  const now = (): ClusterContext['terminal'] => terminalOf(process.stdout, environment)
-  return {
-    isTerminal: now().isTerminal,
-    get columns() {
-      return now().columns
-    },
-    get rows() {
-      return now().rows
-    },
-    paint: (style, text) => now().paint(style, text),
   }
 }
 

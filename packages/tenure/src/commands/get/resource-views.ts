@@ -2,7 +2,7 @@ import type { ApplicationRow } from '@tenure/applications/rows'
 import type { ClaimRow } from '@tenure/claims/rows'
 import type { DatabaseRow } from '@tenure/databases/cli'
 import type { Clock } from '@tenure/kube'
-import { leaseOutput, type LeaseControllerRow, type ListedLease } from '@tenure/leases/cli'
+import { leaseId, leaseOutput, type LeaseControllerRow, type ListedLease } from '@tenure/leases/cli'
 import { fromNow, roughDuration, type RowOutput } from '@tenure/runtime/cli'
 import type { Databases } from '../cluster/databases.ts'
 import type { Lists } from '../cluster/lists.ts'
@@ -113,7 +113,7 @@ const leases: ResourceView<ListedLease> = {
   rows: ({ managed }) => managed.leases(),
   output: leaseOutput,
   namesOf: (lease) => [lease.name, leaseOutput({ now: () => 0 }).nameOf(lease), `${lease.kind}/${lease.name}`],
-  idOf: ({ apiVersion, kind, name, namespace = '' }) => `${apiVersion}/${kind}/${namespace}/${name}`,
+  idOf: leaseId,
 }
 
 const leaseControllers: ResourceView<LeaseControllerRow> = {
