@@ -1,4 +1,5 @@
 import { refuse } from '@tenure/controlplane/testing'
+import { ConnectionError } from '@tenure/kube'
 import { Pod } from '@tenure/kube/kinds'
 import { displayWidth } from '@tenure/runtime/cli'
 import { afterEach, expect, test } from 'vitest'
@@ -121,6 +122,20 @@ test('status is JSON and YAML for programs, and names what is in trouble', async
     code: 2,
     output: '',
     warnings: ['"xml" is not an output format: use table, wide, json, yaml or name.'],
+  })
+})
+
+test('an API server that does not answer is one line and exit code 1', async () => {
+  fixture = await ClusterFixture.start()
+  fixture.server.intercept(() => {
+    throw new ConnectionError('TENURE_CONNECTION_TIMEOUT', 'No response in time.')
+  })
+  expect(await fixture.run(runStatus)).toEqual({
+    code: 1,
+    output: '',
+    warnings: [
+      'The API server https://cluster.example:6443 (the test) cannot be used: No response in time. Run tenure doctor.',
+    ],
   })
 })
 

@@ -9,6 +9,7 @@ export function describeCommandFailure(
   const code = exitCodeOf(error)
   if (config === undefined) return { message: asError(error).message, code }
   if (!(error instanceof ConnectionError)) return { message: explainStartupFailure(error, config), code }
-  const where = error.message.includes(config.server) ? '' : `The API server ${config.server} cannot be used: `
-  return { message: `${where}${error.message} (${config.origin}) Run tenure doctor.`, code }
+  const isNamed = error.message.includes(config.server)
+  const where = isNamed ? '' : `The API server ${config.server} (${config.origin}) cannot be used: `
+  return { message: `${where}${error.message} Run tenure doctor.`, code }
 }
