@@ -91,6 +91,7 @@ test.skipIf(!has('bash'))('bash completes commands, options, values and files', 
   expect(bash('tenure', 'start', '--auth', '=')).toEqual(['auto', 'token', 'none'])
   expect(bash('tenure', 'manifests', 'claims', 'lease-a')).toEqual(['lease-admission'])
   expect(bash('tenure', 'help', 'comp')).toEqual(['completion'])
+  expect(bash('tenure', 'get', 'da')).toEqual(['databases'])
   expect(bash('tenure', 'claim', '--values', 'val')).toEqual(['values.yaml'])
   expect(bash('tenure', 'claim', '--', 'val')).toEqual(['values.yaml'])
   expect(bash('tenure', 'lease', 'set', 'pod/x', '')).toEqual([])
