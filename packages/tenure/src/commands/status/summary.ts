@@ -3,9 +3,9 @@ import { troubleOf } from '@tenure/dashboard/trouble'
 import type { DatabaseRow } from '@tenure/databases/cli'
 import type { ListedLease } from '@tenure/leases/cli'
 import { type Databases } from '../cluster/databases.ts'
-import { leaders, type LeaderRow, LEADER_LEASES } from '../cluster/leaders.ts'
+import { leaders, type LeaderRow } from '../cluster/leaders.ts'
 import type { Lists } from '../cluster/lists.ts'
-import { claimRows, type Managed, type ObservedPool, poolRows } from '../cluster/managed.ts'
+import { claimRows, type Managed, poolRows } from '../cluster/managed.ts'
 
 /** Something that needs a look, and why. */
 export interface TroubleRow {
@@ -185,10 +185,3 @@ function endsOf(claims: readonly ClaimRow[], leases: readonly ListedLease[]): re
   }
   return ends.toSorted((a, b) => a.endsAt - b.endsAt || (a.name < b.name ? -1 : 1))
 }
-
-/** Operators that have never been elected in this cluster. */
-export function absentOperators({ leaders: leading }: Pick<StatusSummary, 'leaders'>): readonly string[] {
-  return Object.keys(LEADER_LEASES).filter((name) => !leading.some(({ operator }) => operator === name))
-}
-
-export type { ObservedPool }
