@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func startControlPlane(t *testing.T) kubernetes.Interface {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = controlPlane.Process.Signal(os.Interrupt)
+		_ = controlPlane.Process.Signal(syscall.SIGTERM)
 		_ = controlPlane.Wait()
 	})
 	// The first line is the kubeconfig; it comes once the API serves.

@@ -1,6 +1,5 @@
 import json
 import os
-import signal
 import subprocess
 import time
 import unittest
@@ -15,7 +14,7 @@ class RolloutTest(unittest.TestCase):
         control_plane = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.addCleanup(control_plane.stdout.close)
         self.addCleanup(control_plane.wait)
-        self.addCleanup(control_plane.send_signal, signal.SIGINT)
+        self.addCleanup(control_plane.terminate)
         # The first line is the kubeconfig; it comes once the API serves.
         kubeconfig = control_plane.stdout.readline()
         config.load_kube_config_from_dict(json.loads(kubeconfig))
