@@ -25,11 +25,16 @@ function workerUrl(): URL {
 }
 
 // A thread does not inherit a compile cache enabled by a call. Without it, stripping types costs 75 ms and 25 MB.
-// Node 22 calls node:sqlite experimental. The variable is the only way to options that keeps those of V8.
 function environment(): NodeJS.ProcessEnv {
-  const options = `${process.env['NODE_OPTIONS'] ?? ''} --disable-warning=ExperimentalWarning`
   const directory = getCompileCacheDir()
-  return { ...process.env, NODE_OPTIONS: options, ...(directory !== undefined && { NODE_COMPILE_CACHE: directory }) }
+  return { ...process.env, ...withoutWarning(), ...(directory !== undefined && { NODE_COMPILE_CACHE: directory }) }
+}
+
+// Node 22 calls node:sqlite experimental. The variable is the only way to options that keeps those of V8. Newer versions
+// do not need it, and a thread refuses some options of the variable that a process takes.
+function withoutWarning(): NodeJS.ProcessEnv {
+  if (!process.versions.node.startsWith('22.')) return {}
+  return { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --disable-warning=ExperimentalWarning` }
 }
 
 /**
