@@ -1,9 +1,9 @@
 import { Application, applicationsConfig, clusterRules, namespaceRules, OPERATOR } from '@tenure/applications'
 import type { ClusterRole, Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 
+import { operatorDeployment } from './deployment.ts'
 import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, RBAC, roleFor } from './rbac.ts'
-import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAMESPACE = 'elide-system'
 const HTTP_PORT = applicationsConfig.port.default
@@ -99,53 +99,31 @@ function metricsRole(): ClusterRole {
 
 function deployment(image = `${OPERATOR}:latest`): Deployment {
   const probe = (path: string) => ({ httpGet: { path, port: HTTP_PORT } })
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: here,
-    spec: {
-      replicas: 3,
-      selector: { matchLabels: { app: OPERATOR } },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: OPERATOR,
-          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
-          securityContext: restrictedPod,
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: 'kubernetes.io/hostname',
-              whenUnsatisfiable: 'ScheduleAnyway',
-              labelSelector: { matchLabels: { app: OPERATOR } },
-            },
-          ],
-          containers: [
-            {
-              name: 'operator',
-              image,
-              imagePullPolicy: 'IfNotPresent',
-              args: ['applications'],
-              env: [
-                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-                { name: 'ENABLE_LEADER_ELECTION', value: 'true' },
-                { name: 'PORT', value: String(HTTP_PORT) },
-                { name: 'LISTEN_HOST', value: '0.0.0.0' },
-              ],
-              ports: [
-                { name: 'http', containerPort: HTTP_PORT },
-                { name: 'webhooks', containerPort: WEBHOOK_PORT },
-              ],
-              livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10 },
-              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
-              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '512Mi' } },
-              securityContext: restrictedContainer,
-            },
-          ],
-        },
+  return operatorDeployment(here, {
+    replicas: 3,
+    image,
+    command: 'applications',
+    env: [
+      { name: 'ENABLE_LEADER_ELECTION', value: 'true' },
+      { name: 'PORT', value: String(HTTP_PORT) },
+      { name: 'LISTEN_HOST', value: '0.0.0.0' },
+    ],
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { app: OPERATOR } },
       },
-    },
-  }
+    ],
+    ports: [
+      { name: 'http', containerPort: HTTP_PORT },
+      { name: 'webhooks', containerPort: WEBHOOK_PORT },
+    ],
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '512Mi' } },
+  })
 }
 
 function service(): Service {

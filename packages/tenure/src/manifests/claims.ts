@@ -1,9 +1,9 @@
 import { claimRules, claimsConfig } from '@tenure/claims'
 import type { Deployment, Service, ServiceAccount } from '@tenure/kube/kinds'
 
+import { operatorDeployment } from './deployment.ts'
 import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
-import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAME = 'claim-controller'
 /** The default of NAMESPACE. */
@@ -62,46 +62,24 @@ export function claimsDeploymentEntries({ image }: Pick<ManifestOptions, 'image'
 const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
 
 function deployment(image = 'tenure:latest'): Deployment {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: here,
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: { app: NAME } },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: NAME,
-          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
-          securityContext: restrictedPod,
-          containers: [
-            {
-              name: 'operator',
-              image,
-              imagePullPolicy: 'IfNotPresent',
-              args: ['claims'],
-              env: [
-                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-                { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
-                { name: 'AUTH', value: 'none' },
-                { name: 'PRE_PROVISION_CLAIMS_COUNT', value: '3' },
-              ],
-              ports: [
-                { name: 'api', containerPort: API_PORT },
-                { name: 'metrics', containerPort: METRICS_PORT },
-                { name: 'probes', containerPort: PROBE_PORT },
-              ],
-              livenessProbe: { ...probe('/healthz'), periodSeconds: 10 },
-              readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
-              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-              securityContext: restrictedContainer,
-            },
-          ],
-        },
-      },
-    },
-  }
+  return operatorDeployment(here, {
+    replicas: 2,
+    image,
+    command: 'claims',
+    env: [
+      { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+      { name: 'AUTH', value: 'none' },
+      { name: 'PRE_PROVISION_CLAIMS_COUNT', value: '3' },
+    ],
+    ports: [
+      { name: 'api', containerPort: API_PORT },
+      { name: 'metrics', containerPort: METRICS_PORT },
+      { name: 'probes', containerPort: PROBE_PORT },
+    ],
+    livenessProbe: { ...probe('/healthz'), periodSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+  })
 }
 
 function service(): Service {

@@ -1,9 +1,9 @@
 import { databasesConfig, databasesRbac } from '@tenure/databases'
 import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 
+import { operatorDeployment } from './deployment.ts'
 import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
-import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAME = 'nest-controller'
 const NAMESPACE = 'nest-system'
@@ -51,53 +51,32 @@ export function databasesEntries({ apply, image }: ManifestOptions): readonly Ma
 const probe = (path: string) => ({ httpGet: { path, port: 'health' } })
 
 function deployment(image = 'tenure:latest'): Deployment {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: here,
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: { app: NAME } },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: NAME,
-          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
-          securityContext: restrictedPod,
-          containers: [
-            {
-              name: 'controller',
-              image,
-              imagePullPolicy: 'IfNotPresent',
-              args: ['databases'],
-              env: [
-                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-                { name: 'DB_HOST', value: 'postgresql.nest-system.svc.cluster.local' },
-                { name: 'DB_PORT', value: '5432' },
-                { name: 'DB_USER', value: 'nest' },
-                {
-                  name: 'DB_PASSWORD',
-                  valueFrom: { secretKeyRef: { name: 'nest-db-credentials', key: 'password' } },
-                },
-                { name: 'DB_NAME', value: 'nest' },
-                { name: 'IN_CLUSTER', value: 'true' },
-                { name: 'LOG_LEVEL', value: 'info' },
-                { name: 'RECONCILE_INTERVAL', value: '30s' },
-              ],
-              ports: [
-                { name: 'health', containerPort: HEALTH_PORT },
-                { name: 'metrics', containerPort: METRICS_PORT },
-              ],
-              livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 30 },
-              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
-              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-              securityContext: restrictedContainer,
-            },
-          ],
-        },
+  return operatorDeployment(here, {
+    replicas: 2,
+    container: 'controller',
+    image,
+    command: 'databases',
+    env: [
+      { name: 'DB_HOST', value: 'postgresql.nest-system.svc.cluster.local' },
+      { name: 'DB_PORT', value: '5432' },
+      { name: 'DB_USER', value: 'nest' },
+      {
+        name: 'DB_PASSWORD',
+        valueFrom: { secretKeyRef: { name: 'nest-db-credentials', key: 'password' } },
       },
-    },
-  }
+      { name: 'DB_NAME', value: 'nest' },
+      { name: 'IN_CLUSTER', value: 'true' },
+      { name: 'LOG_LEVEL', value: 'info' },
+      { name: 'RECONCILE_INTERVAL', value: '30s' },
+    ],
+    ports: [
+      { name: 'health', containerPort: HEALTH_PORT },
+      { name: 'metrics', containerPort: METRICS_PORT },
+    ],
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10, periodSeconds: 30 },
+    readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+  })
 }
 
 function service(): Service {

@@ -1,9 +1,9 @@
 import type { Deployment, Namespace, Service, ServiceAccount } from '@tenure/kube/kinds'
 import { defaultLeaseSettings, LEASE_OPERATOR, leaseAdmissionRules, leaseOperatorRules } from '@tenure/leases'
 
+import { operatorDeployment } from './deployment.ts'
 import { type ManifestEntry, type ManifestOptions, usedAs } from './entry.ts'
 import { bindingFor, roleFor } from './rbac.ts'
-import { restrictedContainer, restrictedPod, TERMINATION_GRACE_SECONDS } from './restricted.ts'
 
 const NAMESPACE = 'object-lease-system'
 const NAME = LEASE_OPERATOR
@@ -78,42 +78,20 @@ export function leaseAdmissionEntries({ apply }: Pick<ManifestOptions, 'apply'>)
 const probe = (path: string) => ({ httpGet: { path, port: 'probes' } })
 
 function deployment(image = 'tenure:latest'): Deployment {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: here,
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: { app: NAME } },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: NAME,
-          terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
-          securityContext: restrictedPod,
-          containers: [
-            {
-              name: 'operator',
-              image,
-              imagePullPolicy: 'IfNotPresent',
-              args: ['lease-controllers'],
-              env: [
-                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-                { name: 'LEASE_CONTROLLER_IMAGE', value: image },
-                { name: 'LEASE_CLEANUP_IMAGE', value: CLEANUP_IMAGE },
-              ],
-              ports: [
-                { name: 'metrics', containerPort: 8080 },
-                { name: 'probes', containerPort: 8081 },
-              ],
-              livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10 },
-              readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
-              resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
-              securityContext: restrictedContainer,
-            },
-          ],
-        },
-      },
-    },
-  }
+  return operatorDeployment(here, {
+    replicas: 2,
+    image,
+    command: 'lease-controllers',
+    env: [
+      { name: 'LEASE_CONTROLLER_IMAGE', value: image },
+      { name: 'LEASE_CLEANUP_IMAGE', value: CLEANUP_IMAGE },
+    ],
+    ports: [
+      { name: 'metrics', containerPort: 8080 },
+      { name: 'probes', containerPort: 8081 },
+    ],
+    livenessProbe: { ...probe('/livez'), initialDelaySeconds: 10, periodSeconds: 10 },
+    readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 5 },
+    resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+  })
 }
