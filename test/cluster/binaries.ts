@@ -1,5 +1,5 @@
 /** Finds or builds the programs of a Kubernetes cluster. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { cp, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -8,7 +8,11 @@ import { TenureError } from '@tenure/kube'
 import { type GoBuild, type GoRunner, buildGo } from './build-cache.ts'
 import type { Progress } from './progress.ts'
 
-export const KUBERNETES_VERSION = 'v1.36.3'
+/** The version of the module in `binaries`, with all programs. */
+const DEFAULT_VERSION = 'v1.36.3'
+
+/** The version of the control plane: `TENURE_KUBERNETES_VERSION`, or the newest. */
+export const KUBERNETES_VERSION: string = process.env['TENURE_KUBERNETES_VERSION'] || DEFAULT_VERSION
 
 export type ProgramName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kwok' | 'kubectl'
 
@@ -35,22 +39,41 @@ const OWN_STAGE = path.join(import.meta.dirname, 'stages', 'pod-pull-failure.yam
 /** Below kustomize/stage in kwok's module. `fast` makes pods ready at once; the lease keeps the node ready. */
 const STAGE_FOLDERS = ['node/fast', 'node/heartbeat-with-lease', 'pod/fast']
 
-const [major, minor] = KUBERNETES_VERSION.slice(1).split('.')
+/** The programs that a module of another version has; the others are those of the default version. */
+const VERSIONED: readonly ProgramName[] = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
 
-const BUILD: GoBuild = {
-  label: `kubernetes-${KUBERNETES_VERSION}`,
-  module: path.join(import.meta.dirname, 'binaries'),
-  programs: NAMES.map((name) => ({ name, package: PACKAGES[name] })),
-  // Without these flags a Kubernetes that is not built by its own Makefile does not report its version.
-  ldflags: [
-    '-s -w',
-    `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
-    `-X k8s.io/component-base/version.gitMajor=${major}`,
-    `-X k8s.io/component-base/version.gitMinor=${minor}`,
-    '-X k8s.io/component-base/version.gitTreeState=clean',
-    `-X k8s.io/client-go/pkg/version.gitVersion=${KUBERNETES_VERSION}`,
-  ],
-  afterwards: copyStages,
+const MODULES = path.join(import.meta.dirname, 'binaries')
+
+const BUILD: GoBuild = { ...buildOf(DEFAULT_VERSION, MODULES, NAMES), afterwards: copyStages }
+
+function buildOf(version: string, module: string, names: readonly ProgramName[]): GoBuild {
+  const [major, minor] = version.slice(1).split('.')
+  return {
+    label: `kubernetes-${version}`,
+    module,
+    programs: names.map((name) => ({ name, package: PACKAGES[name] })),
+    // Without these flags a Kubernetes that is not built by its own Makefile does not report its version.
+    ldflags: [
+      '-s -w',
+      `-X k8s.io/component-base/version.gitVersion=${version}`,
+      `-X k8s.io/component-base/version.gitMajor=${major}`,
+      `-X k8s.io/component-base/version.gitMinor=${minor}`,
+      '-X k8s.io/component-base/version.gitTreeState=clean',
+      `-X k8s.io/client-go/pkg/version.gitVersion=${version}`,
+    ],
+  }
+}
+
+/** The build of another version than the default one; undefined for that. */
+function otherBuild(): GoBuild | undefined {
+  if (KUBERNETES_VERSION === DEFAULT_VERSION) return undefined
+  const module = path.join(MODULES, KUBERNETES_VERSION)
+  if (/^v[\d.]+$/.test(KUBERNETES_VERSION) && existsSync(module)) return buildOf(KUBERNETES_VERSION, module, VERSIONED)
+  const known = [DEFAULT_VERSION, ...readdirSync(MODULES).filter((name) => name.startsWith('v'))]
+  throw new TenureError(
+    'TENURE_CLUSTER_VERSION',
+    `TENURE_KUBERNETES_VERSION is ${KUBERNETES_VERSION}, and the versions are ${known.join(', ')}.`,
+  )
 }
 
 /**
@@ -60,11 +83,16 @@ const BUILD: GoBuild = {
 export async function findBinaries(progress: Progress): Promise<Binaries> {
   const assets = assetsFolder()
   const ready = new Set<string>(assets === undefined ? [] : NAMES.filter((name) => existsSync(path.join(assets, name))))
-  const cache = await buildGo(BUILD, new Set(NAMES.filter((name) => !ready.has(name))), progress)
-  const located = NAMES.map((name) => [
-    name,
-    assets !== undefined && ready.has(name) ? path.join(assets, name) : path.join(cache, 'bin', name),
-  ])
+  const other = otherBuild()
+  const others = new Set(other?.programs.map(({ name }) => name).filter((name) => !ready.has(name)))
+  const wanted = NAMES.filter((name) => !ready.has(name) && !others.has(name))
+  const cache = await buildGo(BUILD, new Set(wanted), progress)
+  const otherCache = other && (await buildGo(other, others, progress))
+  const folderOf = (name: ProgramName): string => {
+    if (assets !== undefined && ready.has(name)) return assets
+    return path.join(otherCache !== undefined && others.has(name) ? otherCache : cache, 'bin')
+  }
+  const located = NAMES.map((name) => [name, path.join(folderOf(name), name)])
   const stages = await readdir(path.join(cache, 'stages'))
   return {
     programs: Object.fromEntries(located) as Record<ProgramName, string>,
