@@ -70,15 +70,16 @@ describe.each(originals)('an installation of $name', (original) => {
     }
   })
 
-  test.skipIf(Object.keys(original.file).length === 0)('it starts with its settings file', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'tenure-originals-'))
-    cleanups.push(() => rmSync(folder, { recursive: true }))
-    const file = path.join(folder, 'config.json')
-    writeFileSync(file, JSON.stringify(original.file))
-    const [variable = ''] = configuration.configEnvironment
-    const loaded = await read([], { [variable]: file })
-    expect(loaded).toMatchObject({ kind: 'values', values: { preProvisionClaimsCount: 2 } })
-  })
+  if (Object.keys(original.file).length > 0)
+    test('it starts with its settings file', async () => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'tenure-originals-'))
+      cleanups.push(() => rmSync(folder, { recursive: true }))
+      const file = path.join(folder, 'config.json')
+      writeFileSync(file, JSON.stringify(original.file))
+      const [variable = ''] = configuration.configEnvironment
+      const loaded = await read([], { [variable]: file })
+      expect(loaded).toMatchObject({ kind: 'values', values: { preProvisionClaimsCount: 2 } })
+    })
 
   test('its metrics are on the page of all metrics', () => {
     expect(original.metrics.filter((name) => !documented.includes(`\`${name}\``))).toEqual([])

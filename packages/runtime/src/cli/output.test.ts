@@ -42,5 +42,5 @@ test('another format is refused with those that exist', () => {
     '"xml" is not an output format: use table, wide, json, yaml or name.',
   )
   expect(() => outputFormatOf('wide', fail, ['table', 'json'])).toThrow('use table or json.')
-  expect(outputMeaning(['table', 'json'])).toBe('table or json. Default table.')
+  expect(outputMeaning(['table', 'json'])).toBe('Output format: table or json. Default table.')
 })

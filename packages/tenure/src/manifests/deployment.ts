@@ -5,7 +5,7 @@ type PodSpec = NonNullable<Deployment['spec']>['template']['spec']
 type PodOptions = NonNullable<PodSpec>
 type Container = PodOptions['containers'][number]
 
-/** What operators differ in. */
+/** The parts of the Pod that differ between operators. */
 export interface OperatorPod extends Pick<Container, 'ports' | 'livenessProbe' | 'readinessProbe' | 'resources'> {
   readonly replicas: number
   /** Default: `operator`. */

@@ -33,7 +33,8 @@ test('a file in the place of the directory or of a parent is named, with the set
   await expect(checkDataDirectory(path.join(file, 'data'))).rejects.toThrow(`${file} is not a directory`)
 })
 
-test.skipIf(process.getuid?.() === 0)('a directory that this user may not write to is named', async () => {
+const isRoot = process.getuid?.() === 0
+test.skipIf(isRoot)('a directory that this user may not write to is named (skipped for root)', async () => {
   chmodSync(folder, 0o500)
   await expect(checkDataDirectory(folder)).rejects.toThrow(`this user may not write to ${folder} (permission denied)`)
 })
