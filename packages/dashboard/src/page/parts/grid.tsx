@@ -18,6 +18,8 @@ export interface GridColumn<R> {
   /** Place on a narrow screen, where rows have two lines. Default: the column is left out there. */
   readonly narrow?: 'name' | 'state' | 'about' | 'end'
   readonly isNumeric?: boolean
+  /** Whether the column makes room for a panel beside the list. Default: false. */
+  readonly isHiddenByPanel?: boolean
 }
 
 interface GridProps<R> {

@@ -6,9 +6,9 @@ import { type ApplicationManifest, scaled } from '../../logic/application-manife
 import { formatRoute } from '../../logic/route.ts'
 import { AccessButton } from '../../parts/access.tsx'
 import { Badge, Progress } from '../../parts/badge.tsx'
-import { ActionDialog, DeleteDialog } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/fields.tsx'
+import { DeleteDialog } from '../../parts/dialog.tsx'
 import { Facts } from '../../parts/panel.tsx'
+import { ScaleDialog } from '../../parts/scale-dialog.tsx'
 import { useServices, useTable } from '../../parts/services.ts'
 import { StateCard, tableProblem } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -82,7 +82,17 @@ export function ApplicationView({ namespace, name }: ApplicationViewProps): JSX.
           </StateCard>
         ))
       )}
-      {dialog === 'scale' && row && <ScaleDialog row={row} onClose={close} />}
+      {dialog === 'scale' && row && (
+        <ScaleDialog
+          name={name}
+          replicas={row.replicas}
+          onScale={async (text) => {
+            const manifest = await api.json<ApplicationManifest>(path)
+            await api.json(path, { method: 'PUT', body: scaled(manifest, text) })
+          }}
+          onClose={close}
+        />
+      )}
       {dialog === 'delete' && (
         <DeleteDialog
           what="application"
@@ -136,40 +146,5 @@ function ApplicationFacts({ row }: { readonly row: RowOf<'applications'> }): JSX
         ]}
       />
     </div>
-  )
-}
-
-function ScaleDialog({
-  row,
-  onClose,
-}: {
-  readonly row: RowOf<'applications'>
-  readonly onClose: () => void
-}): JSX.Element {
-  const { api, notices } = useServices()
-  const [replicas, setReplicas] = useState(String(row.replicas))
-  const path = applicationPath(row.namespace, row.name)
-  return (
-    <ActionDialog
-      title={`Scale ${row.name}`}
-      verb="Scale"
-      onClose={onClose}
-      isIncomplete={replicas.trim() === ''}
-      onSubmit={async () => {
-        const manifest = await api.json<ApplicationManifest>(path)
-        await api.json(path, { method: 'PUT', body: scaled(manifest, replicas) })
-        notices.show('done', `Scaling ${row.name} to ${replicas}.`)
-      }}
-      fields={(problems) => (
-        <TextField
-          label="Replicas"
-          name="replicas"
-          inputMode="numeric"
-          value={replicas}
-          onChange={setReplicas}
-          problem={problems.find(({ field }) => field.endsWith('replicas'))?.message}
-        />
-      )}
-    />
   )
 }

@@ -2,14 +2,15 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { AccessButton } from '../../parts/access.tsx'
 import { Badge, Progress } from '../../parts/badge.tsx'
-import { Choice, distinct, FilterBar } from '../../parts/filter-bar.tsx'
-import { Grid, type GridColumn, RowLink } from '../../parts/grid.tsx'
-import { useSelection, useServices, useTable } from '../../parts/services.ts'
-import { StateCard, tableProblem } from '../../parts/states.tsx'
+import { Choice, distinct } from '../../parts/filter-bar.tsx'
+import { type GridColumn, RowLink } from '../../parts/grid.tsx'
+import { RowList } from '../../parts/row-list.tsx'
+import { useTable } from '../../parts/services.ts'
+import { StateCard } from '../../parts/states.tsx'
 import { Age } from '../../parts/time.tsx'
 import { ViewHead } from '../../parts/view-head.tsx'
 import type { RowOf } from '../../data/rows.ts'
-import { formatRoute, parseSort } from '../../logic/route.ts'
+import { formatRoute } from '../../logic/route.ts'
 import { applicationAccess } from './application-access.ts'
 import { ApplicationEditor } from './application-editor.tsx'
 import type { ViewProps } from '../view-props.ts'
@@ -85,21 +86,10 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
 ]
 
-const SORT_KEYS = new Map(COLUMNS.map(({ key, sort }) => [key, sort]))
-
 export function ApplicationsView({ route: { query } }: ViewProps): JSX.Element {
-  const { navigation } = useServices()
   const table = useTable('applications')
   const [isCreating, setCreating] = useState(false)
-  const { ns = '', q = '', phase = '' } = query
-  const sortText = query['sort'] || 'name'
-  const order = parseSort(sortText, 'name')
-  const rows = useSelection(table, {
-    text: q,
-    ...order,
-    key: SORT_KEYS.get(order.sort) ?? (({ name }) => name),
-    where: (row) => (ns === '' || row.namespace === ns) && (phase === '' || row.phase === phase),
-  })
+  const { ns = '', phase = '' } = query
   const all = [...table.entries()].map(({ row }) => row)
   const create = (
     <AccessButton
@@ -113,16 +103,15 @@ export function ApplicationsView({ route: { query } }: ViewProps): JSX.Element {
   return (
     <>
       <ViewHead title="Applications" actions={create} />
-      {tableProblem(table.state, 'applications') ?? (
-        <>
-          <FilterBar
-            query={query}
-            shown={rows.length}
-            total={table.size}
-            isComplete={table.state.status === 'ready' && table.state.isComplete}
-            columns={COLUMNS}
-            sort={sortText}
-          >
+      <RowList
+        noun="application"
+        table={table}
+        columns={COLUMNS}
+        defaultSort="name"
+        query={query}
+        where={(row) => (ns === '' || row.namespace === ns) && (phase === '' || row.phase === phase)}
+        choices={
+          <>
             <Choice
               label="Namespace"
               name="ns"
@@ -137,27 +126,16 @@ export function ApplicationsView({ route: { query } }: ViewProps): JSX.Element {
               all="All phases"
               options={distinct(all.map((row) => row.phase))}
             />
-          </FilterBar>
-          <Grid
-            label="Applications"
-            columns={COLUMNS}
-            rows={rows}
-            sort={sortText}
-            onSort={(sort) => navigation.setQuery({ sort })}
-            rowHref={applicationHref}
-            empty={
-              table.size > 0 ? (
-                <StateCard title="No application matches the filter" />
-              ) : (
-                <StateCard title="No applications yet">
-                  An application keeps an image running. Create the first one with “New application”, or with{' '}
-                  <code>kubectl apply</code>.
-                </StateCard>
-              )
-            }
-          />
-        </>
-      )}
+          </>
+        }
+        rowHref={applicationHref}
+        empty={
+          <StateCard title="No applications yet">
+            An application keeps an image running. Create the first one with “New application”, or with{' '}
+            <code>kubectl apply</code>.
+          </StateCard>
+        }
+      />
       {isCreating && <ApplicationEditor namespace={ns || 'default'} onClose={() => setCreating(false)} />}
     </>
   )

@@ -1,13 +1,14 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { RowOf } from '../../data/rows.ts'
-import { formatRoute, parseSort } from '../../logic/route.ts'
+import { formatRoute } from '../../logic/route.ts'
 import { AccessButton } from '../../parts/access.tsx'
 import { Badge } from '../../parts/badge.tsx'
-import { Choice, distinct, FilterBar } from '../../parts/filter-bar.tsx'
-import { Grid, type GridColumn, RowLink } from '../../parts/grid.tsx'
-import { useSelection, useServices, useTable } from '../../parts/services.ts'
-import { StateCard, tableProblem } from '../../parts/states.tsx'
+import { Choice, distinct } from '../../parts/filter-bar.tsx'
+import { type GridColumn, RowLink } from '../../parts/grid.tsx'
+import { RowList } from '../../parts/row-list.tsx'
+import { useServices, useTable } from '../../parts/services.ts'
+import { StateCard } from '../../parts/states.tsx'
 import { Age, Countdown } from '../../parts/time.tsx'
 import { ViewHead } from '../../parts/view-head.tsx'
 import { claimAccess } from './claim-access.ts'
@@ -54,6 +55,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     title: 'Data',
     width: 'minmax(140px, 3fr)',
     narrow: 'about',
+    isHiddenByPanel: true,
     cell: (row) => {
       const text = row.message && row.status !== 'ready' ? row.message : dataText(row)
       return (
@@ -82,24 +84,13 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
 ]
 
-const SORT_KEYS = new Map(COLUMNS.map(({ key, sort }) => [key, sort]))
-
 export function ClaimsView({ route: { query } }: ViewProps): JSX.Element {
   const { navigation } = useServices()
   const table = useTable('claims')
   const pools = useTable('pools')
   const [isTaking, setTaking] = useState(false)
-  const { q = '', pool = '', state = '', id } = query
-  const sortText = query['sort'] || 'expiresAt'
-  const order = parseSort(sortText, 'expiresAt')
-  const rows = useSelection(table, {
-    text: q,
-    ...order,
-    key: SORT_KEYS.get(order.sort) ?? (({ expiresAt }) => expiresAt),
-    where: (row) => (pool === '' || row.pool === pool) && (state === '' || stateOf(row) === state),
-  })
+  const { pool = '', state = '', id } = query
   const selected = id === undefined ? undefined : table.get(id)
-  const rowHref = (row: Row): string => formatRoute(['claims'], { ...query, id: row.id })
   const take = (
     <AccessButton check={claimAccess('create')} class="primary" onClick={() => setTaking(true)}>
       Take a claim
@@ -109,58 +100,40 @@ export function ClaimsView({ route: { query } }: ViewProps): JSX.Element {
     <>
       <ViewHead title="Claims and pools" actions={take} />
       <Pools table={pools} selected={pool} />
-      {tableProblem(table.state, 'claims') ?? (
-        <div class={id === undefined ? '' : 'with-panel'}>
-          <div>
-            <FilterBar
-              query={query}
-              shown={rows.length}
-              total={table.size}
-              isComplete={table.state.status === 'ready' && table.state.isComplete}
-              columns={COLUMNS}
-              sort={sortText}
-            >
-              <Choice
-                label="Pool"
-                name="pool"
-                value={pool}
-                all="All pools"
-                options={distinct([...pools.entries()].map(({ row }) => row.name))}
-              />
-              <Choice
-                label="State"
-                name="state"
-                value={state}
-                all="All states"
-                options={[
-                  ['held', 'held'],
-                  ['warm', 'warm'],
-                  ['pending', 'pending'],
-                  ['failed', 'failed'],
-                ]}
-              />
-            </FilterBar>
-            <Grid
-              label="Claims"
-              columns={id === undefined ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'data')}
-              rows={rows}
-              sort={sortText}
-              onSort={(sort) => navigation.setQuery({ sort })}
-              rowHref={rowHref}
-              selectedId={id}
-              empty={
-                table.size > 0 ? (
-                  <StateCard title="No claim matches the filter" />
-                ) : (
-                  <StateCard title="No claims">
-                    A claim hands out a ready workload for a limited time. Take one with “Take a claim”, or with{' '}
-                    <code>POST /claim</code>.
-                  </StateCard>
-                )
-              }
+      <RowList
+        noun="claim"
+        table={table}
+        columns={COLUMNS}
+        defaultSort="expiresAt"
+        query={query}
+        where={(row) => (pool === '' || row.pool === pool) && (state === '' || stateOf(row) === state)}
+        choices={
+          <>
+            <Choice
+              label="Pool"
+              name="pool"
+              value={pool}
+              all="All pools"
+              options={distinct([...pools.entries()].map(({ row }) => row.name))}
             />
-          </div>
-          {id !== undefined && (
+            <Choice
+              label="State"
+              name="state"
+              value={state}
+              all="All states"
+              options={[
+                ['held', 'held'],
+                ['warm', 'warm'],
+                ['pending', 'pending'],
+                ['failed', 'failed'],
+              ]}
+            />
+          </>
+        }
+        rowHref={(row) => formatRoute(['claims'], { ...query, id: row.id })}
+        selectedId={id}
+        panel={
+          id !== undefined && (
             <ClaimPanel
               // Another claim starts with closed dialogs.
               key={id}
@@ -169,9 +142,15 @@ export function ClaimsView({ route: { query } }: ViewProps): JSX.Element {
               id={id}
               onClose={() => navigation.setQuery({ id: undefined })}
             />
-          )}
-        </div>
-      )}
+          )
+        }
+        empty={
+          <StateCard title="No claims">
+            A claim hands out a ready workload for a limited time. Take one with “Take a claim”, or with{' '}
+            <code>POST /claim</code>.
+          </StateCard>
+        }
+      />
       {isTaking && (
         <TakeDialog
           pools={[...pools.entries()].map(({ row }) => row)}

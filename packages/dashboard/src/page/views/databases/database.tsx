@@ -8,11 +8,12 @@ import { AccessButton } from '../../parts/access.tsx'
 import { Badge, Progress } from '../../parts/badge.tsx'
 import { useFetched } from '../../parts/fetched.ts'
 import { CopyButton, Facts, Section } from '../../parts/panel.tsx'
+import { ScaleDialog } from '../../parts/scale-dialog.tsx'
 import { useBeat, useServices, useTable } from '../../parts/services.ts'
 import { Loading, StateCard, tableProblem } from '../../parts/states.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { ViewHead } from '../../parts/view-head.tsx'
-import { DeleteDatabaseDialog, ScaleDatabaseDialog } from './database-dialogs.tsx'
+import { DeleteDatabaseDialog } from './delete-database-dialog.tsx'
 
 /** Seconds between readings of the log of a job that runs. */
 const LOG_SECONDS = 2
@@ -92,7 +93,16 @@ function DatabaseActions({ row }: { readonly row: RowOf<'databases'> }): JSX.Ele
       <AccessButton check={{ ...update, verb: 'delete' }} class="danger" onClick={() => setDialog('delete')}>
         Delete
       </AccessButton>
-      {dialog === 'scale' && <ScaleDatabaseDialog row={row} path={path} onClose={() => setDialog(undefined)} />}
+      {dialog === 'scale' && (
+        <ScaleDialog
+          name={row.name}
+          replicas={row.replicas}
+          hint="A job does the scaling; its log appears below."
+          isValid={(text) => /^\d+$/.test(text)}
+          onScale={(text) => api.json(`${path}/scale`, { method: 'POST', body: { replicas: Number(text) } })}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {dialog === 'delete' && <DeleteDatabaseDialog row={row} path={path} onClose={() => setDialog(undefined)} />}
     </>
   )

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
 import type { RowOf } from '../../data/rows.ts'
-import { formatRoute, parseSort } from '../../logic/route.ts'
+import { formatRoute } from '../../logic/route.ts'
 import { Badge, Progress } from '../../parts/badge.tsx'
-import { Choice, distinct, FilterBar } from '../../parts/filter-bar.tsx'
-import { Grid, type GridColumn, RowLink } from '../../parts/grid.tsx'
-import { useSelection, useServices, useTable } from '../../parts/services.ts'
-import { StateCard, tableProblem } from '../../parts/states.tsx'
+import { Choice, distinct } from '../../parts/filter-bar.tsx'
+import { type GridColumn, RowLink } from '../../parts/grid.tsx'
+import { RowList } from '../../parts/row-list.tsx'
+import { useTable } from '../../parts/services.ts'
+import { StateCard } from '../../parts/states.tsx'
 import { ViewHead } from '../../parts/view-head.tsx'
 import type { ViewProps } from '../view-props.ts'
 
@@ -87,34 +88,22 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
 ]
 
-const SORT_KEYS = new Map(COLUMNS.map(({ key, sort }) => [key, sort]))
-
 export function DatabasesView({ route: { query } }: ViewProps): JSX.Element {
-  const { navigation } = useServices()
   const table = useTable('databases')
-  const { q = '', engine = '', status = '' } = query
-  const sortText = query['sort'] || 'name'
-  const order = parseSort(sortText, 'name')
-  const rows = useSelection(table, {
-    text: q,
-    ...order,
-    key: SORT_KEYS.get(order.sort) ?? (({ name }) => name),
-    where: (row) => (engine === '' || row.engine === engine) && (status === '' || row.status === status),
-  })
+  const { engine = '', status = '' } = query
   const all = [...table.entries()].map(({ row }) => row)
   return (
     <>
       <ViewHead title="Databases" />
-      {tableProblem(table.state, 'databases') ?? (
-        <>
-          <FilterBar
-            query={query}
-            shown={rows.length}
-            total={table.size}
-            isComplete={table.state.status === 'ready' && table.state.isComplete}
-            columns={COLUMNS}
-            sort={sortText}
-          >
+      <RowList
+        noun="database"
+        table={table}
+        columns={COLUMNS}
+        defaultSort="name"
+        query={query}
+        where={(row) => (engine === '' || row.engine === engine) && (status === '' || row.status === status)}
+        choices={
+          <>
             <Choice
               label="Engine"
               name="engine"
@@ -129,24 +118,11 @@ export function DatabasesView({ route: { query } }: ViewProps): JSX.Element {
               all="All states"
               options={distinct(all.map((row) => row.status))}
             />
-          </FilterBar>
-          <Grid
-            label="Databases"
-            columns={COLUMNS}
-            rows={rows}
-            sort={sortText}
-            onSort={(sort) => navigation.setQuery({ sort })}
-            rowHref={databaseHref}
-            empty={
-              table.size > 0 ? (
-                <StateCard title="No database matches the filter" />
-              ) : (
-                <StateCard title="No databases yet">A row in the table “resources” becomes a database.</StateCard>
-              )
-            }
-          />
-        </>
-      )}
+          </>
+        }
+        rowHref={databaseHref}
+        empty={<StateCard title="No databases yet">A row in the table “resources” becomes a database.</StateCard>}
+      />
     </>
   )
 }

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { RowOf } from '../../data/rows.ts'
-import { formatRoute, parseSort } from '../../logic/route.ts'
-import { Choice, distinct, FilterBar } from '../../parts/filter-bar.tsx'
-import { Grid, type GridColumn, RowLink } from '../../parts/grid.tsx'
-import { useSelection, useServices, useTable } from '../../parts/services.ts'
-import { StateCard, tableProblem } from '../../parts/states.tsx'
+import { formatRoute } from '../../logic/route.ts'
+import { Choice, distinct } from '../../parts/filter-bar.tsx'
+import { type GridColumn, RowLink } from '../../parts/grid.tsx'
+import { RowList } from '../../parts/row-list.tsx'
+import { useServices, useTable } from '../../parts/services.ts'
+import { StateCard } from '../../parts/states.tsx'
 import { Countdown } from '../../parts/time.tsx'
 import { ViewHead } from '../../parts/view-head.tsx'
 import { LeaseControllers } from './lease-controllers.tsx'
@@ -42,6 +43,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     title: 'TTL',
     width: '90px',
     narrow: 'state',
+    isHiddenByPanel: true,
     cell: ({ ttl }) => (
       <span title={ttl}>
         <span class="narrow-only muted">TTL </span>
@@ -54,6 +56,7 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     title: 'Status',
     width: 'minmax(100px, 2fr)',
     narrow: 'about',
+    isHiddenByPanel: true,
     sort: ({ status }) => status,
     cell: ({ kind, status }) => (
       <span class="muted" title={status}>
@@ -73,23 +76,11 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
 ]
 
-const SORT_KEYS = new Map(COLUMNS.map(({ key, sort }) => [key, sort]))
-
 export function LeasesView({ route: { query } }: ViewProps): JSX.Element {
   const { navigation } = useServices()
   const table = useTable('leases')
-  const { ns = '', q = '', kind = '', id } = query
-  const sortText = query['sort'] || 'expiresAt'
-  const order = parseSort(sortText, 'expiresAt')
-  const rows = useSelection(table, {
-    text: q,
-    ...order,
-    key: SORT_KEYS.get(order.sort) ?? (({ expiresAt }) => expiresAt),
-    where:
-      ns === '' && kind === ''
-        ? undefined
-        : (row) => (ns === '' || row.namespace === ns) && (kind === '' || row.kind === kind),
-  })
+  const { ns = '', kind = '', id } = query
+  const isFiltered = ns !== '' || kind !== ''
   const choices = useMemo(() => {
     const all = [...table.entries()]
     return {
@@ -101,45 +92,35 @@ export function LeasesView({ route: { query } }: ViewProps): JSX.Element {
     <>
       <ViewHead title="Leases" note="Every object that ends by itself, soonest first." />
       <LeaseControllers selected={query['controller']} />
-      {tableProblem(table.state, 'leases') ?? (
-        <div class={id === undefined ? '' : 'with-panel'}>
-          <div>
-            <FilterBar
-              query={query}
-              shown={rows.length}
-              total={table.size}
-              isComplete={table.state.status === 'ready' && table.state.isComplete}
-              columns={COLUMNS}
-              sort={sortText}
-            >
-              <Choice label="Kind" name="kind" value={kind} all="All kinds" options={choices.kinds} />
-              <Choice label="Namespace" name="ns" value={ns} all="All namespaces" options={choices.namespaces} />
-            </FilterBar>
-            <Grid
-              label="Leases"
-              columns={id === undefined ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'status' && key !== 'ttl')}
-              rows={rows}
-              sort={sortText}
-              onSort={(sort) => navigation.setQuery({ sort })}
-              rowHref={(row) => formatRoute(['leases'], { ...query, id: row.id })}
-              selectedId={id}
-              empty={
-                table.size > 0 ? (
-                  <StateCard title="No lease matches the filter" />
-                ) : (
-                  <StateCard title="Nothing is leased">
-                    An object gets a lease with the annotation <code>object-lease-controller.ullberg.us/ttl: 1h</code>,
-                    if a LeaseController covers its kind.
-                  </StateCard>
-                )
-              }
-            />
-          </div>
-          {id !== undefined && (
+      <RowList
+        noun="lease"
+        table={table}
+        columns={COLUMNS}
+        defaultSort="expiresAt"
+        query={query}
+        where={
+          isFiltered ? (row) => (ns === '' || row.namespace === ns) && (kind === '' || row.kind === kind) : undefined
+        }
+        choices={
+          <>
+            <Choice label="Kind" name="kind" value={kind} all="All kinds" options={choices.kinds} />
+            <Choice label="Namespace" name="ns" value={ns} all="All namespaces" options={choices.namespaces} />
+          </>
+        }
+        rowHref={(row) => formatRoute(['leases'], { ...query, id: row.id })}
+        selectedId={id}
+        panel={
+          id !== undefined && (
             <LeasePanel key={id} id={id} row={table.get(id)} onClose={() => navigation.setQuery({ id: undefined })} />
-          )}
-        </div>
-      )}
+          )
+        }
+        empty={
+          <StateCard title="Nothing is leased">
+            An object gets a lease with the annotation <code>object-lease-controller.ullberg.us/ttl: 1h</code>, if a
+            LeaseController covers its kind.
+          </StateCard>
+        }
+      />
     </>
   )
 }

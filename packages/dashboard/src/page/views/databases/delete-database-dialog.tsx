@@ -2,42 +2,13 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { RowOf } from '../../data/rows.ts'
 import { formatRoute } from '../../logic/route.ts'
-import { ActionDialog, DeleteDialog } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/fields.tsx'
+import { DeleteDialog } from '../../parts/dialog.tsx'
 import { useServices } from '../../parts/services.ts'
 
 interface DatabaseDialogProps {
   readonly row: RowOf<'databases'>
   readonly path: string
   readonly onClose: () => void
-}
-
-export function ScaleDatabaseDialog({ row, path, onClose }: DatabaseDialogProps): JSX.Element {
-  const { api, notices } = useServices()
-  const [replicas, setReplicas] = useState(String(row.replicas))
-  return (
-    <ActionDialog
-      title={`Scale ${row.name}`}
-      verb="Scale"
-      onClose={onClose}
-      isIncomplete={!/^\d+$/.test(replicas.trim())}
-      onSubmit={async () => {
-        await api.json(`${path}/scale`, { method: 'POST', body: { replicas: Number(replicas) } })
-        notices.show('done', `Scaling ${row.name} to ${replicas}.`)
-      }}
-      fields={(problems) => (
-        <TextField
-          label="Replicas"
-          name="replicas"
-          inputMode="numeric"
-          value={replicas}
-          onChange={setReplicas}
-          problem={problems.find(({ field }) => field.endsWith('replicas'))?.message}
-          hint="A job does the scaling; its log appears below."
-        />
-      )}
-    />
-  )
 }
 
 export function DeleteDatabaseDialog({ row, path, onClose }: DatabaseDialogProps): JSX.Element {
