@@ -64,8 +64,8 @@ async function picture(name: string, hash: string, options: Parameters<typeof Ta
 async function fill(): Promise<void> {
   for (const [name, replicas, image] of [
     ['shop', 3, 'nginx:1.29'],
-    ['checkout', 2, 'ghcr.io/example/checkout:4.2'],
-    ['search', 5, 'ghcr.io/example/search:1.9'],
+    ['checkout', 2, 'gcr.io/example/checkout:4.2'],
+    ['search', 5, 'gcr.io/example/search:1.9'],
   ] as const) {
     await tenure.call('POST', APPLICATIONS, {
       metadata: { name },

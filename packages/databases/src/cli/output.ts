@@ -9,9 +9,10 @@ import {
   table,
   valueText,
 } from '@tenure/runtime/cli'
-import { asJsonObject, isJsonObject, type JsonObject } from '@tenure/kube/model'
+import type { JsonObject } from '@tenure/kube/model'
 import type { ResourceRow } from '../api/rows.ts'
 import { dbArgumentError } from '../platform/argument-error.ts'
+import { changeLines, plainText, recordedChanges } from '../platform/audit-changes.ts'
 import type { AuditRecord, JobRecord } from '../platform/rows.ts'
 import { withoutSecrets } from '../platform/without-secrets.ts'
 import type { DbCliContext, DbCliOptions } from './context.ts'
@@ -132,7 +133,7 @@ export function writeDetails(
     ['READY', ready(row)],
     ['ADDRESS', address(row)],
     ['PASSWORD', passwordCommand(row) ?? '-'],
-    ...Object.entries(withoutSecrets(row.config)).map(([key, value]) => ['CONFIG', `${key}=${plain(value)}`]),
+    ...Object.entries(withoutSecrets(row.config)).map(([key, value]) => ['CONFIG', `${key}=${plainText(value)}`]),
   ]
   const [first = [], ...rest] = pairs
   write(table(first, rest))
@@ -148,7 +149,11 @@ export function writeDetails(
     write(`\n${table(['JOB', 'TYPE', 'STATUS', 'WHEN', 'MESSAGE'], cells)}`)
   }
   if (audit.length === 0) return
-  const cells = audit.map(({ action, details, timestamp }) => [action, relative(timestamp), changesOf(details)])
+  const cells = audit.map(({ action, details, timestamp }) => [
+    action,
+    relative(timestamp),
+    changeLines(details).join(', '),
+  ])
   write(`\n${table(['AUDIT', 'WHEN', 'CHANGES'], cells)}`)
 }
 
@@ -158,29 +163,16 @@ function jobForOutput({ completedAt, error, id, logs, startedAt, status, type }:
 }
 
 function auditForOutput({ action, details, timestamp }: AuditRecord): JsonObject {
-  return { action, changes: changeList(details), timestamp: timestampOf(timestamp) }
-}
-
-/** `replicas: 1 → 3`. Rows of other programs have no changes in this form. */
-function changesOf(details: unknown): string {
-  const changes = changeList(details).map(({ field, from, to }) =>
-    from === undefined ? `${plain(field)}: ${plain(to)}` : `${plain(field)}: ${plain(from)} → ${plain(to)}`,
-  )
-  return changes.join(', ') || (text(asJsonObject(details)['error']) ?? '')
-}
-
-function changeList(details: unknown): readonly JsonObject[] {
-  const { changes } = asJsonObject(details)
-  return Array.isArray(changes) ? changes.filter(isJsonObject) : []
+  return { action, changes: recordedChanges(details), timestamp: timestampOf(timestamp) }
 }
 
 function ready({ connectionInfo }: ResourceRow): string {
   const { ready_replicas: readyReplicas, replicas } = connectionInfo
-  return replicas === undefined ? '-' : `${plain(readyReplicas)}/${plain(replicas)}`
+  return replicas === undefined ? '-' : `${plainText(readyReplicas)}/${plainText(replicas)}`
 }
 
 function address({ connectionInfo: { host, port } }: ResourceRow): string {
-  return typeof host === 'string' ? `${host}:${plain(port)}` : '-'
+  return typeof host === 'string' ? `${host}:${plainText(port)}` : '-'
 }
 
 function passwordCommand({ credentials }: ResourceRow): string | undefined {
@@ -196,4 +188,3 @@ function picked(value: JsonObject, keys: readonly string[]): JsonObject {
 const timestampOf = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(milliseconds).toISOString()
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '-'))

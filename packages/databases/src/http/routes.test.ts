@@ -24,7 +24,12 @@ interface Details {
   readonly row: DatabaseRow
   readonly config: object
   readonly jobs: readonly { readonly type: string; readonly status: string; readonly logs: string }[]
-  readonly audit: readonly { readonly id: string; readonly action: string; readonly at: number }[]
+  readonly audit: readonly {
+    readonly id: string
+    readonly action: string
+    readonly at: number
+    readonly changes: readonly string[]
+  }[]
 }
 
 interface RunOptions {
@@ -153,6 +158,7 @@ describe.skipIf(flavor === undefined)('the HTTP API of databases', { timeout: 90
     const { audit, jobs } = await operator.details(id)
     expect(jobs).toMatchObject([{ type: 'create', status: 'completed', logs: expect.stringContaining('done') }])
     expect(audit).toMatchObject([{ id: expect.any(String), action: 'resource.created', at: expect.any(Number) }])
+    expect(audit[0]?.changes).toContain('replicas: 1')
     const secret = await api.get(Secret, { name: 'orders-credentials', namespace: `${PREFIX}1` })
     const password = Buffer.from(secret.data?.['password'] ?? '', 'base64').toString()
     expect(password).not.toBe('')

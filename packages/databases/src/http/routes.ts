@@ -16,6 +16,7 @@ import type { ResourceRow } from '../api/rows.ts'
 import { MAX_REPLICAS } from '../config/database-config.ts'
 import { isManaged } from '../controllers/database/row-table.ts'
 import { isDbArgumentError } from '../platform/argument-error.ts'
+import { changeLines } from '../platform/audit-changes.ts'
 import { deleted, paused, resumed, withConfig } from '../platform/changes.ts'
 import { type AuditRecord, type DesiredChange, type JobRecord, PlatformRows } from '../platform/rows.ts'
 import { withoutSecrets } from '../platform/without-secrets.ts'
@@ -45,7 +46,16 @@ const detailsSchema = z.object({
       error: z.string().optional(),
     }),
   ),
-  audit: z.array(z.object({ id: z.string(), action: z.string(), at: z.int(), details: z.unknown() })),
+  audit: z.array(
+    z.object({
+      id: z.string(),
+      action: z.string(),
+      at: z.int(),
+      /** A line for each change that the operator recorded, or its error; empty in rows of other programs. */
+      changes: z.array(z.string()),
+      details: z.unknown(),
+    }),
+  ),
 })
 
 const acceptedSchema = z.object({
@@ -197,7 +207,8 @@ function jobOf({ completedAt, error, id, logs, startedAt, status, type }: JobRec
 }
 
 function auditOf({ action, details, id, timestamp }: AuditRecord) {
-  return { id, action, at: Math.floor(timestamp ?? 0), details: withoutSecrets(asJsonObject(details)) }
+  const shown = withoutSecrets(asJsonObject(details))
+  return { id, action, at: Math.floor(timestamp ?? 0), changes: [...changeLines(shown)], details: shown }
 }
 
 /** Throws a 409 for a row whose change no operator would carry out. */

@@ -231,6 +231,8 @@ export interface DatabaseDetails {
     readonly id: string
     readonly action: string
     readonly at: number
+    /** Empty in rows of other programs. */
+    readonly changes: readonly string[]
     readonly details: unknown
   }[]
 }

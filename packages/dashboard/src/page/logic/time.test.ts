@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { ageText, countdownText, durationText, roughDurationText, secondsText, ttlText, urgencyOf } from './time.ts'
+import {
+  ageText,
+  countdownText,
+  durationText,
+  roughDurationText,
+  secondsText,
+  tookText,
+  ttlText,
+  urgencyOf,
+} from './time.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -18,6 +27,15 @@ test.each([
   [-5, '0s'],
 ])('a duration of %i ms is written as %s', (milliseconds, text) => {
   expect(durationText(milliseconds)).toBe(text)
+})
+
+test('a job that ended within a second took less than one', () => {
+  expect([0, 999, 1_000, 90_000].map(tookText)).toEqual([
+    'took less than 1s',
+    'took less than 1s',
+    'took 1s',
+    'took 1m 30s',
+  ])
 })
 
 test('a rough duration has one unit', () => {

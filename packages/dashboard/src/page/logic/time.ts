@@ -21,6 +21,11 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(rest / SECOND)}s`
 }
 
+/** How long a finished job took. */
+export function tookText(milliseconds: number): string {
+  return milliseconds < SECOND ? 'took less than 1s' : `took ${durationText(milliseconds)}`
+}
+
 /** A duration with its largest unit: `3d`, `1h`, `45s`. */
 export function roughDurationText(milliseconds: number): string {
   return durationText(milliseconds).split(' ')[0] ?? ''

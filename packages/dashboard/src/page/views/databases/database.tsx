@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { messageOf } from '../../data/api.ts'
 import type { DatabaseDetails, RowOf } from '../../data/rows.ts'
 import { formatRoute } from '../../logic/route.ts'
-import { durationText } from '../../logic/time.ts'
+import { tookText } from '../../logic/time.ts'
 import { AccessButton } from '../../parts/access.tsx'
 import { Badge, Progress } from '../../parts/badge.tsx'
 import { useFetched } from '../../parts/fetched.ts'
@@ -187,7 +187,7 @@ function DatabaseHistory({ details: { jobs, audit, config } }: { readonly detail
                     <strong>{type}</strong> <Badge text={status} tone={status === 'running' ? 'wait' : undefined} />{' '}
                     <Ago at={startedAt} />
                     {startedAt !== undefined && completedAt !== undefined && (
-                      <span class="muted"> · took {durationText(completedAt - startedAt)}</span>
+                      <span class="muted"> · {tookText(completedAt - startedAt)}</span>
                     )}
                   </summary>
                   {error !== undefined && error !== '' && <p class="failure">{error}</p>}
@@ -218,13 +218,17 @@ function DatabaseHistory({ details: { jobs, audit, config } }: { readonly detail
                 </tr>
               </thead>
               <tbody>
-                {audit.map(({ id, action, at, details }) => (
+                {audit.map(({ id, action, at, changes, details }) => (
                   <tr key={id}>
                     <td>
                       <Ago at={at} />
                     </td>
                     <td>{action}</td>
-                    <td class="text muted">{typeof details === 'string' ? details : JSON.stringify(details)}</td>
+                    <td class="text muted">
+                      {changes.length === 0
+                        ? JSON.stringify(details)
+                        : changes.map((line) => <div key={line}>{line}</div>)}
+                    </td>
                   </tr>
                 ))}
               </tbody>
