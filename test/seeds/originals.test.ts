@@ -44,6 +44,19 @@ function configurationOf({ operator }: Original) {
 const required = ({ operator }: Original): readonly string[] =>
   operator.name === 'leases' ? ['--version=v1', '--kind=Pod'] : []
 
+const withFile = originals.filter(({ file }) => Object.keys(file).length > 0)
+
+test.each(withFile)('an installation of $name starts with its settings file', async (original) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tenure-originals-'))
+  cleanups.push(() => rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'config.json')
+  writeFileSync(file, JSON.stringify(original.file))
+  const configuration = configurationOf(original)
+  const [variable = ''] = configuration.configEnvironment
+  const loaded = await readConfiguration(configuration, { argv: [], environment: { [variable]: file } })
+  expect(loaded).toMatchObject({ kind: 'values', values: { preProvisionClaimsCount: 2 } })
+})
+
 describe.each(originals)('an installation of $name', (original) => {
   const configuration = configurationOf(original)
   const read = (argv: readonly string[], environment: Readonly<Record<string, string>>) =>
@@ -69,17 +82,6 @@ describe.each(originals)('an installation of $name', (original) => {
       expect(await read(argv, {})).toMatchObject({ kind: 'values' })
     }
   })
-
-  if (Object.keys(original.file).length > 0)
-    test('it starts with its settings file', async () => {
-      const folder = mkdtempSync(path.join(tmpdir(), 'tenure-originals-'))
-      cleanups.push(() => rmSync(folder, { recursive: true }))
-      const file = path.join(folder, 'config.json')
-      writeFileSync(file, JSON.stringify(original.file))
-      const [variable = ''] = configuration.configEnvironment
-      const loaded = await read([], { [variable]: file })
-      expect(loaded).toMatchObject({ kind: 'values', values: { preProvisionClaimsCount: 2 } })
-    })
 
   test('its metrics are on the page of all metrics', () => {
     expect(original.metrics.filter((name) => !documented.includes(`\`${name}\``))).toEqual([])
