@@ -220,8 +220,13 @@ describe.skipIf(flavor === undefined)('a release', () => {
         'customresourcedefinition.apiextensions.k8s.io/applications.cloudnative.elide.dev',
         'customresourcedefinition.apiextensions.k8s.io/leasecontrollers.object-lease-controller.ullberg.us',
       ])
-    // The Secret with the password is the user's, and a lease controller makes its Lease itself.
-    const names = (await release.kubectl('get', 'secrets,leases', '-o', 'name')).trim().split('\n')
-    expect(names.filter((name) => !name.includes('/object-lease-controller-'))).toEqual(['secret/nest-db-credentials'])
+    // The Secret with the password is the user's, and a lease controller makes its Lease itself. The garbage collector
+    // deletes the children of the LeaseController.
+    const names = async (): Promise<readonly string[]> =>
+      (await release.kubectl('get', 'secrets,leases', '-o', 'name'))
+        .trim()
+        .split('\n')
+        .filter((name) => !name.includes('/object-lease-controller-'))
+    await expect.poll(names, POLL_OPTIONS).toEqual(['secret/nest-db-credentials'])
   })
 })

@@ -161,7 +161,7 @@ test('unknown names, missing files and malformed pools are named, and nothing st
       'The configuration file /missing/config.yaml cannot be read',
       2,
     ],
-    [start([], { TEMPLATE_PATH: '/missing/template.yaml' }), 'The template /missing/template.yaml cannot be read', 1],
+    [start([], { TEMPLATE_PATH: '/missing/template.yaml' }), 'The template /missing/template.yaml cannot be read', 2],
     [start([`--config=${pools}`]), 'pools.chrome.count in the settings file', 2],
   ] as const
   for (const [{ child }, message, code] of started) {
