@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/** Clusters of `npm run test:cluster`, each with a worker: many of its tests wait for times to pass. */
+const CLUSTERS = 2
+/** A cluster that is given, or a single test, needs one worker. */
+const hasOneCluster = process.env['TENURE_TEST_KUBECONFIG'] || process.env['TENURE_TEST_CLUSTERS'] === '1'
+
 export default defineConfig({
   test: {
     // Vitest leaves one processor free, which on a machine with two is half of it.
@@ -41,7 +46,7 @@ export default defineConfig({
           globalSetup: ['test/cluster/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          maxWorkers: hasOneCluster ? 1 : CLUSTERS,
         },
       },
     ],

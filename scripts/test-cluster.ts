@@ -37,6 +37,7 @@ async function cluster(
 async function retry(text: string | undefined): Promise<number> {
   const failures = text === undefined ? [] : failuresOf(text, root)
   if (failures.length === 0) return first.code
+  process.env['TENURE_TEST_CLUSTERS'] = '1'
   const flaky: string[] = []
   for (const failure of failures) {
     const title = failure.test === undefined ? failure.file : `${failure.file} > ${failure.test}`

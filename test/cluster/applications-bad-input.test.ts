@@ -2,8 +2,9 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 import { monotonic } from './programs-under-test/child.ts'
 import { until } from './support/until.ts'
@@ -16,7 +17,7 @@ let fixture: ApplicationsFixture
 let operator: Replica
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
   operator = await fixture.start('only')
   await operator.whenReady()
 })

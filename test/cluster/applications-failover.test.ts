@@ -1,6 +1,7 @@
 /** Tests three operator processes: all serve HTTP, one leads, and a failover loses nothing. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 import { monotonic } from './programs-under-test/child.ts'
 import { until } from './support/until.ts'
@@ -14,7 +15,7 @@ const HANDOVER_MS = 2_000 + 3_000
 let fixture: ApplicationsFixture
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
 })
 
 afterAll(() => fixture.close())

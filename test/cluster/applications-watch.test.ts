@@ -1,6 +1,7 @@
 /** Tests the ids of `/watch` on a real API server, which deletes an object in the request that removes its last finalizer. */
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 
 const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
@@ -9,7 +10,7 @@ let fixture: ApplicationsFixture
 let operator: Replica
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
   operator = await fixture.start('only')
   await operator.whenReady()
 })

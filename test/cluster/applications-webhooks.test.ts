@@ -1,6 +1,7 @@
 /** Tests which Applications the webhooks admit on a real API server, and what happens while the operator is away. */
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { UBUNTU_SPELLINGS } from '../../packages/applications/src/testing/image-spellings.ts'
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 import { monotonic } from './programs-under-test/child.ts'
@@ -17,7 +18,7 @@ const REGISTRIES = `${DENIED}Images must be from gcr.io or docker.io registries`
 let fixture: ApplicationsFixture
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
 })
 
 afterEach(() => fixture.endAll())

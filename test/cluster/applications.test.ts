@@ -1,7 +1,8 @@
 /** Tests Applications with kubectl on a real cluster. The operator runs with the permissions of its manifest only. */
 import { clusterRules, namespaceRules, OPERATOR, workloadRules } from '@tenure/applications'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ApplicationsFixture, type Replica } from './programs-under-test/applications.ts'
 
 const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
@@ -11,7 +12,7 @@ let fixture: ApplicationsFixture
 let operator: Replica
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
   // An account that may only read metrics.
   await fixture.cluster.kubectl(['-n', fixture.home, 'create', 'serviceaccount', 'prometheus'])
   const [role, account] = ['--clusterrole=elide-operator-metrics', `--serviceaccount=${fixture.home}:prometheus`]

@@ -1,6 +1,7 @@
 /** Tests that a pool whose members never become ready does not slow another one, and recovers when it is repaired. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ClaimsFixture, type ClaimsProcess, TEMPLATE, UNSCHEDULABLE } from './programs-under-test/claims.ts'
 import { ClaimHistory } from './support/claim-history.ts'
 import { PoolMembers } from './support/pool-members.ts'
@@ -37,7 +38,7 @@ let latency: WriteLatency
 let operator: ClaimsProcess
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   history = await ClaimHistory.open(fixture.admin.client, fixture.namespace)
   latency = await WriteLatency.open(fixture.admin.client, fixture.namespace)
   const pools: Record<string, object> = { working: { count: COUNT } }

@@ -1,6 +1,7 @@
 /** Tests callers that leave while their claim is not ready. Their pods fit on no node, so they would wait for two minutes. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Answer, ClaimsFixture, type ClaimsProcess, UNSCHEDULABLE } from './programs-under-test/claims.ts'
 import { ClaimHistory, lastState, type Track } from './support/claim-history.ts'
 import { until } from './support/until.ts'
@@ -17,7 +18,7 @@ let history: ClaimHistory
 let operator: ClaimsProcess
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   history = await ClaimHistory.open(fixture.admin.client, fixture.namespace)
   await fixture.write('values.yaml', UNSCHEDULABLE)
   operator = await fixture.start('only')

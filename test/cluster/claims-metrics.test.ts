@@ -1,8 +1,9 @@
 /** Tests the scenario that the seed document gives for each metric, read from /metrics. */
 import { mergePatch } from '@tenure/kube'
 import { Node } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ClaimsFixture, type ClaimsProcess } from './programs-under-test/claims.ts'
 import { ClaimHistory, lastState, type Track } from './support/claim-history.ts'
 import { PoolMembers } from './support/pool-members.ts'
@@ -34,7 +35,7 @@ let operator: ClaimsProcess
 let gate: string
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   gate = `example.com/${fixture.namespace}`
   history = await ClaimHistory.open(fixture.admin.client, fixture.namespace)
 })

@@ -1,8 +1,9 @@
 /** Tests that idle members of pools are replaced when they are outdated or fail, and that claimed ones never are. */
 import { mergePatch, type Stored } from '@tenure/kube'
 import { ConfigMap, Node, Pod } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ClaimsFixture, type ClaimsProcess, TEMPLATE } from './programs-under-test/claims.ts'
 import { stateOf } from './support/claim-history.ts'
 import { PoolMembers } from './support/pool-members.ts'
@@ -18,7 +19,7 @@ let members: Readonly<Record<PoolName, PoolMembers>>
 const claimed = new Map<PoolName, Stored<ConfigMap>>()
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   const { client } = fixture.admin
   const { namespace } = fixture
   const of = (pool: PoolName): PoolMembers => new PoolMembers(client, namespace, pool)

@@ -2,8 +2,9 @@
  * Tests three replicas of the claims operator under load. One of them, the leader, is killed; another one stands still
  * until a third leads, as if it were cut off. Every statement is counted from the API server's own watches.
  */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ClaimsFixture } from './programs-under-test/claims.ts'
 import { ClaimHistory, lastState, stateOf, type Track } from './support/claim-history.ts'
 import { ClaimLoad } from './support/claim-load.ts'
@@ -31,7 +32,7 @@ let killedAt = 0
 let takenOverAt = 0
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   history = await ClaimHistory.open(fixture.admin.client, fixture.namespace)
   const env = { PRE_PROVISION_CLAIMS_COUNT: String(POOL_SIZE) }
   const replicas = await Promise.all(['first', 'second', 'third'].map((name) => fixture.start(name, { env })))

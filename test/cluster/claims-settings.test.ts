@@ -1,6 +1,7 @@
 /** Tests `tenure claims` with flags, environment variables and a file, and how it stops and starts again. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { freePorts } from './free-ports.ts'
 import { ClaimsFixture, type ClaimsProcess, type Ports, TEMPLATE } from './programs-under-test/claims.ts'
 import { ClaimHistory, lastState } from './support/claim-history.ts'
@@ -55,7 +56,7 @@ let history: ClaimHistory
 const at: Readonly<Record<Source, number>> = { flag: 0, variable: 1, file: 2 }
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'))
+  fixture = await ClaimsFixture.open(workerKubeconfig())
   history = await ClaimHistory.open(fixture.admin.client, fixture.namespace)
 })
 

@@ -1,7 +1,8 @@
 /** Tests templates that cannot be used, each in its own pool beside a pool that works. */
 import { ConfigMap, Pod, Secret, Service } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ClaimsFixture, type ClaimsProcess, TEMPLATE } from './programs-under-test/claims.ts'
 
 const POLL_OPTIONS = { timeout: 60_000, interval: 100 }
@@ -29,7 +30,7 @@ let fixture: ClaimsFixture
 let operator: ClaimsProcess
 
 beforeAll(async () => {
-  fixture = await ClaimsFixture.open(inject('kubeconfig'), { kinds: [Pod, Service], secrets: true })
+  fixture = await ClaimsFixture.open(workerKubeconfig(), { kinds: [Pod, Service], secrets: true })
   const { client } = fixture.admin
   const { namespace } = fixture
   const spec = { containers: [{ name: 'main', image: 'nginx' }] }

@@ -3,8 +3,9 @@ import type { DeleteOptions, KubeObject, ObjectRef, Stored } from '@tenure/kube'
 import { isConflict, isNotFound, jsonPatch, keyOf, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap, Deployment, Namespace, Pod, ReplicaSet } from '@tenure/kube/kinds'
 import { removeFinalizer } from '@tenure/runtime'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Connected, connect } from './support/connect.ts'
 import { deployment } from './support/deployment.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
@@ -18,7 +19,7 @@ let home: TestNamespace
 let namespace: string
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'))
+  connection = await connect(workerKubeconfig())
   client = connection.client
   home = await createNamespace(client, 'deletion-test')
   namespace = home.name

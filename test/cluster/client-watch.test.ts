@@ -4,8 +4,9 @@
 import type { Kind, KubeObject, WatchEvent, WatchOptions } from '@tenure/kube'
 import { compareResourceVersions, isGone, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Connected, connect } from './support/connect.ts'
 import { customResource } from './support/custom-resource.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
@@ -16,7 +17,7 @@ let home: TestNamespace
 let namespace: string
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'))
+  connection = await connect(workerKubeconfig())
   client = connection.client
 })
 

@@ -2,8 +2,9 @@
 import type { KubeObject, Stored } from '@tenure/kube'
 import { isConflict, jsonPatch, mergePatch, metadataOf, strategicPatch } from '@tenure/kube'
 import { ConfigMap, Deployment, Secret } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Connected, connect } from './support/connect.ts'
 import { type CustomResource, customResource } from './support/custom-resource.ts'
 import { deployment } from './support/deployment.ts'
@@ -23,7 +24,7 @@ let widgets: CustomResource<Widget>
 let closed: CustomResource<Widget>
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'), { client: { fieldManager: 'client-test' } })
+  connection = await connect(workerKubeconfig(), { client: { fieldManager: 'client-test' } })
   client = connection.client
   home = await createNamespace(client, 'client-test')
   namespace = home.name

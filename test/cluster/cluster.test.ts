@@ -4,8 +4,9 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { createAuthority } from '../../packages/runtime/src/certificates/index.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 
@@ -16,7 +17,7 @@ const POLL_OPTIONS = { timeout: 90_000, interval: 100 }
 let cluster: ClusterAccess
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   await cluster.kubectl(['create', 'namespace', NAMESPACE])
 })
 

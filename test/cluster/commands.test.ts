@@ -1,8 +1,9 @@
 /** Runs `tenure status`, `get`, `events` and `doctor` as processes against a real API server. */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { ApplicationsFixture } from './programs-under-test/applications.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
@@ -24,7 +25,7 @@ interface Result {
 let fixture: ApplicationsFixture
 
 beforeAll(async () => {
-  fixture = await ApplicationsFixture.open(inject('kubeconfig'))
+  fixture = await ApplicationsFixture.open(workerKubeconfig())
   const operator = await fixture.start('only')
   await operator.whenReady()
   await fixture.apply('shop', { replicas: 2, image: 'docker.io/library/nginx:1.29' })

@@ -4,8 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Client, defineKind, HttpTransport, isNotFound, type KubeObject, loadConfig, mergePatch } from '@tenure/kube'
 import { ConfigMap, Deployment } from '@tenure/kube/kinds'
 import { controller, type ControllerDefinition, defineOperator, type Probes, runOperators } from '@tenure/runtime'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 import { RecordingLog, RecordingTransport } from './programs-under-test/recording.ts'
 import {
@@ -28,7 +29,7 @@ const namespaces: string[] = []
 const running: Running[] = []
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   adminTransport = new HttpTransport(await loadConfig({ kubeconfigPath: cluster.kubeconfig }))
   admin = new Client({ transport: adminTransport, fieldManager: 'somebody' })
   await cluster.kubectl(['apply', '-f', '-'], { stdin: widgetCrd() })

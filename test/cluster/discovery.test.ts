@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ApiGroups, Kind, Transport } from '@tenure/kube'
 import { Client, discover, HttpTransport, kindKey, loadConfig, RestMapper } from '@tenure/kube'
 import * as kinds from '@tenure/kube/kinds'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Connected, connect } from './support/connect.ts'
 import { customResource } from './support/custom-resource.ts'
 
@@ -15,7 +16,7 @@ let connection: Connected
 let client: Connected['client']
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'))
+  connection = await connect(workerKubeconfig())
   client = connection.client
 })
 
@@ -52,7 +53,7 @@ describe('discovery', () => {
   })
 
   test('discovery group by group, for older servers, finds the same', async () => {
-    const transport = new HttpTransport(await loadConfig({ kubeconfigPath: inject('kubeconfig') }))
+    const transport = new HttpTransport(await loadConfig({ kubeconfigPath: workerKubeconfig() }))
     const older = new Client({ transport: withoutAggregation(transport) })
     // The two may differ while the definition of another test is being deleted.
     const isSame = async (): Promise<boolean> => {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 import { compareResourceVersions } from '@tenure/kube'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 import { findBinaries } from './binaries.ts'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -25,7 +26,7 @@ let cluster: ClusterAccess
 const children: Child[] = []
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   await cluster.kubectl(['create', 'namespace', NAMESPACE])
 })
 

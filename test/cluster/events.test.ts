@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 
 import { Client, defineKind, HttpTransport, loadConfig, type Stored, systemClock, systemRandom } from '@tenure/kube'
 import { controller, defineOperator, event, EventRecorder, runOperators } from '@tenure/runtime'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { Website } from '../../docs/examples/websites.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 import { RecordingLog } from './programs-under-test/recording.ts'
@@ -32,7 +33,7 @@ let log: RecordingLog
 const inNamespace = (...args: readonly string[]): Promise<string> => cluster.kubectl(['-n', NAMESPACE, ...args])
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   await cluster.kubectl(['create', 'namespace', NAMESPACE])
   await cluster.kubectl(['apply', '-f', CRD])
   await cluster.kubectl(['wait', '--for=condition=Established', 'crd/websites.example.dev', '--timeout=60s'])

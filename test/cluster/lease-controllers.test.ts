@@ -13,8 +13,9 @@ import {
 import { type Component, configure, defineOperator, type OperatorContext } from '@tenure/runtime'
 import { defaultValues } from '@tenure/runtime/configuration'
 import { Webhooks } from '@tenure/runtime/webhooks'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import type { ClusterAccess } from './access.ts'
 import { tokenOf } from './support/account.ts'
 import { DeployedProcess } from './support/deployed-process.ts'
@@ -139,7 +140,7 @@ async function rightsOf(account: string, namespace: string): Promise<readonly st
 }
 
 beforeAll(async () => {
-  fixture = await LeaseFixture.open(inject('kubeconfig'), [
+  fixture = await LeaseFixture.open(workerKubeconfig(), [
     { group: '', plural: 'configmaps' },
     { group: '', plural: 'pods' },
     { group: 'apps', plural: 'deployments' },

@@ -1,7 +1,8 @@
 /** Tests leases on a real cluster as users see them, with kubectl. */
 import { leaseControllerDefinition, SEED_FAMILY } from '@tenure/leases'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import type { ClusterAccess } from './access.ts'
 import { LeaseFixture, type Running } from './support/lease-fixture.ts'
 
@@ -15,7 +16,7 @@ let cluster: ClusterAccess
 let operator: Running
 
 beforeAll(async () => {
-  fixture = await LeaseFixture.open(inject('kubeconfig'), [
+  fixture = await LeaseFixture.open(workerKubeconfig(), [
     { group: '', plural: 'configmaps' },
     { group: '', plural: 'pods' },
     { group: 'apps', plural: 'deployments' },

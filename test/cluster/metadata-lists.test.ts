@@ -2,8 +2,9 @@
 import type { Kind, KubeObject, OwnerReference, Stored } from '@tenure/kube'
 import { defineKind, mergePatch, metadataOf } from '@tenure/kube'
 import { ConfigMap, Namespace } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type Connected, connect, connectWith } from './support/connect.ts'
 import { type CustomResource, customResource } from './support/custom-resource.ts'
 import { type TestNamespace, createNamespace } from './support/namespace.ts'
@@ -20,7 +21,7 @@ let owners: readonly OwnerReference[]
 const OBJECTS = 150
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'), { client: { fieldManager: 'list-test' } })
+  connection = await connect(workerKubeconfig(), { client: { fieldManager: 'list-test' } })
   client = connection.client
   home = await createNamespace(client, 'metadata-lists')
   namespace = home.name

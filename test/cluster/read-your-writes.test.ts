@@ -4,8 +4,9 @@ import { compareResourceVersions, isConflict, isNotFound, keyOf, mergePatch, met
 import { ConfigMap } from '@tenure/kube/kinds'
 import { seededRandom } from '@tenure/kube/testing'
 import { type Cache, type Informer, SharedInformers } from '@tenure/runtime'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { WatchingInformer } from '../../packages/runtime/src/informer/informer.ts'
 import { EventModel, versionsOf } from '../../packages/runtime/src/testing/event-model.ts'
 import { type Connected, connect } from './support/connect.ts'
@@ -19,7 +20,7 @@ let connection: Connected
 let client: Connected['client']
 
 beforeAll(async () => {
-  connection = await connect(inject('kubeconfig'))
+  connection = await connect(workerKubeconfig())
   client = connection.client
 })
 

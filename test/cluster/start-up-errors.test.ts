@@ -9,13 +9,14 @@ import path from 'node:path'
 import type { ConnectionConfig } from '@tenure/kube'
 import { asError, Client, explainStartupFailure, HttpTransport, loadConfig, systemClock } from '@tenure/kube'
 import { ConfigMap, Role, RoleBinding, ServiceAccount } from '@tenure/kube/kinds'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import {
   type CertificateWithKey,
   createAuthority,
   loadAuthority,
 } from '../../packages/runtime/src/certificates/index.ts'
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 import { credentialFiles } from './credentials.ts'
 import { freePorts } from './free-ports.ts'
@@ -37,7 +38,7 @@ let good: Kubeconfig
 let server: string
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   admin = await connect(cluster.kubeconfig)
   home = await createNamespace(admin.client, 'start-up')
   namespace = home.name

@@ -6,8 +6,9 @@ import { Client, defineKind, HttpTransport, isApiError, jsonPatch, loadConfig } 
 import { allow, changed, deny, mutating, validating, Webhooks } from '@tenure/runtime/webhooks'
 import { SharedInformers } from '@tenure/runtime'
 import { splitBundle } from '@tenure/runtime/certificates'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 
 interface ConfigMap extends KubeObject {
@@ -136,7 +137,7 @@ async function grantOperator(): Promise<void> {
 }
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   admin = await clientOf(cluster.kubeconfig)
   await cluster.kubectl(['create', 'namespace', NAMESPACE])
   await grantOperator()

@@ -1,8 +1,9 @@
 /** Tests the example of the docs as a reader would use it, with kubectl and the process. */
 import { randomBytes } from 'node:crypto'
 
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { workerKubeconfig } from './worker-kubeconfig.ts'
 import { type ClusterAccess, openCluster } from './access.ts'
 import { isListening } from './free-ports.ts'
 import { Child, monotonic, startProgram } from './programs-under-test/child.ts'
@@ -31,7 +32,7 @@ const children: Child[] = []
 const inNamespace = (...args: readonly string[]): Promise<string> => cluster.kubectl(['-n', NAMESPACE, ...args])
 
 beforeAll(async () => {
-  cluster = await openCluster(inject('kubeconfig'))
+  cluster = await openCluster(workerKubeconfig())
   await cluster.kubectl(['create', 'namespace', NAMESPACE])
   await cluster.kubectl(['apply', '-f', CRD])
   await cluster.kubectl(['wait', '--for=condition=Established', 'crd/websites.example.dev', '--timeout=60s'])

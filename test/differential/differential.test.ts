@@ -3,9 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type ControlPlane, startControlPlane } from '@tenure/controlplane'
+import { workerKubeconfig } from '../cluster/worker-kubeconfig.ts'
 import { CORPUS } from './cases/index.ts'
 import { KNOWN_DIFFERENCES } from './known-differences.ts'
 import { differences, unexpected } from './run-case.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   embedded = await startControlPlane()
   const kubeconfig = path.join(folder, 'kubeconfig')
   await writeFile(kubeconfig, embedded.kubeconfig ?? '')
-  session = await Session.open([inject('kubeconfig'), kubeconfig])
+  session = await Session.open([workerKubeconfig(), kubeconfig])
 })
 
 afterAll(async () => {

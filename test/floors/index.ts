@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { workerKubeconfigIfAny } from '../cluster/worker-kubeconfig.ts'
 import type { Floor } from './floor.ts'
 import { InProcessFloor } from './in-process.ts'
 import { HttpsFloor } from './over-https.ts'
@@ -14,7 +15,7 @@ interface Entrance {
 
 /** With a cluster (`npm run test:cluster`), tests run on it; without one, on the two floors that need only Node. */
 function entrances(): readonly Entrance[] {
-  const kubeconfig = inject('kubeconfig') as string | undefined
+  const kubeconfig = workerKubeconfigIfAny()
   if (kubeconfig !== undefined) return [{ name: 'cluster', enter: () => HttpsFloor.cluster(kubeconfig) }]
   return [
     { name: 'in process', enter: () => InProcessFloor.enter() },
