@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { TestPostgres } from '@tenure/databases/testing'
-import { parseDockerfile } from '../../test/image/dockerfile.ts'
 import { OPERATOR_NAMES, operatorRun, type OperatorName, type PostgresAddress } from '../../test/image/operators.ts'
 import { cpuMs, rssMb } from '../control-plane/processes.ts'
 import { OperatorProcess, pause } from '../operators/operator-process.ts'
 import { ConfigMap, connect, inParallel } from '../programs/cluster.ts'
 import type { Row } from '../rows.ts'
 import { BARE_PROGRAMS } from './bare.ts'
+import { imageOptions } from './options.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../..')
 const LEASES = 3_000
 /** Milliseconds between ready and the measurement of memory, so that it includes the first renewals. */
 const REST_MS = 10_000
@@ -27,13 +24,6 @@ export interface ImageContext {
 interface Figures {
   readonly rss: number
   readonly readyMs: number
-}
-
-/** The options with which the image starts Node. */
-function imageOptions(): readonly string[] {
-  const stages = parseDockerfile(readFileSync(path.join(ROOT, 'deploy/image/Dockerfile'), 'utf8'))
-  const entrypoint = stages.at(-1)?.instructions.find(({ name }) => name === 'ENTRYPOINT')?.exec ?? []
-  return entrypoint.filter((part) => part.startsWith('--'))
 }
 
 /** Memory and start of each operator of the bundle, with the options of the image. */

@@ -20,6 +20,7 @@ export interface BareMembersOptions {
 export class BareMembers {
   readonly #client: Client
   readonly #members: readonly Stored<ConfigMap>[]
+  #next = 0
 
   private constructor(client: Client, members: readonly Stored<ConfigMap>[]) {
     this.#client = client
@@ -61,9 +62,16 @@ export class BareMembers {
   }
 
   /** Hands all out, `concurrency` at a time. Returns milliseconds. */
-  async handOutAll(concurrency: number): Promise<number> {
+  handOutAll(concurrency: number): Promise<number> {
+    return this.handOutNext(this.#members.length, concurrency)
+  }
+
+  /** Hands out the next `count`, `concurrency` at a time. Returns milliseconds. */
+  async handOutNext(count: number, concurrency: number): Promise<number> {
+    const first = this.#next
+    this.#next += count
     const began = performance.now()
-    await inParallel(this.#members.length, concurrency, (index) => this.handOut(index))
+    await inParallel(count, concurrency, (index) => this.handOut(first + index))
     return performance.now() - began
   }
 }

@@ -10,7 +10,7 @@ import { ClaimsClient } from './claims-client.ts'
 import { type HandOutFigures, takeWarm, timed } from './claims-measured.ts'
 import { SMALL_TEMPLATE } from './claims-operator.ts'
 
-const POOL = 4_000
+const POOL = 8_000
 const ROUND = 500
 const CALLERS = 16
 
@@ -49,11 +49,11 @@ export async function embeddedThroughput(program: string): Promise<HandOutFigure
       return JSON.parse(value) as { readonly ms: number }
     }
     await next()
+    await prepareBareMembers(barePort, 'served', POOL)
+    await prepareBareMembers(guardedPort, 'guarded', POOL)
     for (let round = 0; round < POOL / ROUND; round++) {
-      child.stdin.write(`bare-${round} ${ROUND} ${CALLERS}\n`)
+      child.stdin.write(`${ROUND} ${CALLERS}\n`)
       bare.push(perSecond((await next()).ms))
-      await prepareBareMembers(barePort, `served-${round}`, ROUND)
-      await prepareBareMembers(guardedPort, `guarded-${round}`, ROUND)
       for (const [each, rates] of [
         [bareCaller, bareHttp],
         [guardedCaller, guarded],
@@ -70,7 +70,9 @@ export async function embeddedThroughput(program: string): Promise<HandOutFigure
     await exited
     rmSync(folder, { recursive: true, force: true })
   }
-  // The first two rounds warm all sides up.
-  const [ours, direct, http, behindGuards] = [claims, bare, bareHttp, guarded].map((rates) => rates.slice(2))
+  // The first half of the rounds warms all sides up.
+  const [ours, direct, http, behindGuards] = [claims, bare, bareHttp, guarded].map((rates) =>
+    rates.slice(POOL / ROUND / 2),
+  )
   return { claims: ours ?? [], bare: direct ?? [], bareHttp: http ?? [], guarded: behindGuards ?? [] }
 }

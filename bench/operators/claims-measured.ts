@@ -17,6 +17,8 @@ const WARM_UP = 100
 const SINGLE_CLAIMS = 500
 /** Milliseconds between two requests one at a time, on average: the work that a claim causes disturbs both sides. */
 const SINGLE_PAUSE_MS = 25
+/** Milliseconds in which the cluster deletes the resources of a released claim, which must not slow the next one. */
+const AFTER_RELEASE_MS = 100
 const LAZY_CLAIMS = 100
 const COLD_CLAIMS = 50
 const COUNTED_CLAIMS = 100
@@ -25,7 +27,7 @@ const COUNTED_PAUSE_MS = 100
 const BURST_ROUNDS = 3
 const THROUGHPUT_ROUND = 50
 const THROUGHPUT_CALLERS = 16
-const WARM_UP_ROUNDS = 4
+const WARM_UP_ROUNDS = 40
 const RENDERINGS = 2_000
 
 const Event = defineKind({ apiVersion: 'events.k8s.io/v1', kind: 'Event' })
@@ -75,7 +77,7 @@ export async function oneAtATime(
     await pause(2 * SINGLE_PAUSE_MS * random())
     guarded.push(await timed(() => takeWarm(guardedCaller)))
     await operator.client.release(id)
-    await pause(2 * SINGLE_PAUSE_MS * random())
+    await pause(AFTER_RELEASE_MS + 2 * SINGLE_PAUSE_MS * random())
   }
   bareCaller.close()
   guardedCaller.close()

@@ -1,7 +1,7 @@
 import { TestPostgres } from '@tenure/databases/testing'
 import { freePorts } from '../../test/cluster/free-ports.ts'
 import { bundleOperators } from '../bundle.ts'
-import { OPERATOR_OPTIONS } from '../measurements.ts'
+import { imageOptions } from '../image/options.ts'
 import { OperatorProcess, pause } from './operator-process.ts'
 
 export type Platform = Awaited<ReturnType<TestPostgres['connect']>>
@@ -55,7 +55,7 @@ export class DatabasesOperator {
         HEALTH_CHECK_PORT: String(healthPort),
         ENABLE_LEADER_ELECTION: 'false',
       },
-      OPERATOR_OPTIONS,
+      imageOptions(),
       await bundleOperators(),
     )
     await process.ready(`http://127.0.0.1:${healthPort}/readyz`)

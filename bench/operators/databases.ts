@@ -1,3 +1,6 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 import type { Client, KubeObject, Stored } from '@tenure/kube'
 import { metadataOf, strategicPatch, systemClock, systemRandom } from '@tenure/kube'
 import { ConfigMap, Namespace, Pod, Secret, Service, StatefulSet } from '@tenure/kube/kinds'
@@ -18,6 +21,8 @@ const INSERTED = 1_000
 const CHANGES = 200
 const READY_CHANGES = 100
 const MANY = 10_000
+/** Milliseconds until a process without work has collected its garbage. */
+const REST_MS = 30_000
 const WRITERS = 32
 const WRITES_PER_SECOND = 500
 const WRITING_SECONDS = 20
@@ -57,7 +62,7 @@ export async function databaseRows(context: OperatorContext): Promise<readonly R
         bound: { on: 'ratio', is: 'at most', limit: 1.2 },
       },
       {
-        what: '… right: with the least trigger, which counts and notifies, and no operator',
+        what: '… right: with the least trigger, and a program that reads each changed row',
         unit: 'ms',
         ours: quantile(writes.ours, 0.99),
         peer: quantile(writes.least, 0.99),
@@ -74,7 +79,7 @@ export async function manyDatabaseRows(context: OperatorContext): Promise<readon
     await operator.insert(MANY, 'many', namespace)
     await operator.untilStatus('active', MANY, namespace)
     context.say(`  ${MANY} databases are active`)
-    await pause(5_000)
+    await pause(REST_MS)
     const pass = await fullPass(operator)
     const rss = rssMb([operator.pid])
     await client.delete(Namespace, { name: namespace })
@@ -262,12 +267,12 @@ async function readyPods(
   return { afterPod, afterStatefulSet }
 }
 
-/** The least trigger that tells of changed rows: it counts the generation, and notifies. */
+/** The least trigger that tells of changed rows: it counts the generation, and names the row. */
 const LEAST_TRIGGER = `
 CREATE FUNCTION bench_changed() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
   NEW.generation := OLD.generation + 1;
-  PERFORM pg_notify('bench', '');
+  PERFORM pg_notify('bench', NEW.id::text);
   RETURN NEW;
 END $body$;
 CREATE TRIGGER bench_changed BEFORE UPDATE ON resources
@@ -302,8 +307,7 @@ async function platformWrites(
   const plain = await withoutTriggers(operator)
   const notifying = await withoutTriggers(operator)
   await postgres.run(LEAST_TRIGGER, notifying)
-  const listener = await postgres.connect(notifying)
-  await listener.query('LISTEN bench')
+  const reader = await startReader(notifying)
   const all = await Promise.all(
     [operator.address, plain, notifying].map(async (address) => ({
       ids: (await postgres.run(`SELECT id FROM resources WHERE name LIKE 'written-%' ORDER BY id`, address)).map(
@@ -318,9 +322,28 @@ async function platformWrites(
     for (const [index, platform] of all.entries())
       latencies[index]?.push(...(await writeFor(platform, WRITING_SECONDS / 4)))
   }
-  await Promise.all([listener, ...all.flatMap(({ clients }) => clients)].map((client) => client.end()))
+  reader.kill()
+  await Promise.all(all.flatMap(({ clients }) => clients).map((client) => client.end()))
   const [ours = [], bare = [], least = []] = latencies
   return { ours, bare, least }
+}
+
+/** Starts the least program that learns of changed rows. */
+async function startReader({
+  host,
+  port,
+  user,
+  password,
+  database,
+}: DatabasesOperator['address']): Promise<ChildProcess> {
+  const program = path.join(import.meta.dirname, 'programs/row-reader.ts')
+  const connection = { PGHOST: host, PGPORT: String(port), PGUSER: user, PGDATABASE: database }
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, ...connection, PGPASSWORD: password?.reveal() ?? '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return child
 }
 
 interface Writers {

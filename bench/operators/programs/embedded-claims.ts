@@ -1,6 +1,6 @@
 // The claims operator and the embedded control plane in one process, as `npm start` runs them. The pool is filled, then
-// its refill is paused. Each line of standard input is a number of conditional writes to time, and the name of their
-// objects: the process prints one line of JSON for each. The other ports hand out bare members over HTTP.
+// its refill is paused. Each line of standard input is a number of conditional writes to time, and how many at a time: the
+// process prints one line of JSON for each. The other ports hand out bare members over HTTP.
 import { createInterface } from 'node:readline'
 import { claims } from '@tenure/claims'
 import { startControlPlane } from '@tenure/controlplane'
@@ -67,11 +67,11 @@ const servers = [
   await serveBareMembers(client, { namespace, port: Number(flag('bare-port')) }),
   await serveGuardedMembers(client, plane.transport, { namespace, port: Number(flag('guarded-port')) }),
 ]
+const members = await BareMembers.create(client, { namespace, prefix: 'bare', count: Number(flag('count')) })
 process.stdout.write('{}\n')
 for await (const line of createInterface({ input: process.stdin })) {
-  const [prefix = '', count = '', concurrency = ''] = line.split(' ')
-  const members = await BareMembers.create(client, { namespace, prefix, count: Number(count) })
-  const ms = await members.handOutAll(Number(concurrency))
+  const [count = 0, concurrency = 0] = line.split(' ').map(Number)
+  const ms = await members.handOutNext(count, concurrency)
   process.stdout.write(`${JSON.stringify({ ms })}\n`)
 }
 for (const server of servers) await server.close()
