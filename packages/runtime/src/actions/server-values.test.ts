@@ -44,6 +44,11 @@ test('defaults that the server fills in inside an owned value do not count', () 
     status: { phase: 'Pending' },
   }
   expect(isServerEqual([claim], [filled], 'volumeClaimTemplates')).toBe(true)
+  // As Kubernetes 1.30 stores it.
+  const undated = { ...filled, metadata: { name: 'data', creationTimestamp: null } }
+  expect(isServerEqual([claim], [undated], 'volumeClaimTemplates')).toBe(true)
+  const dated = { ...filled, metadata: { name: 'data', creationTimestamp: '2026-01-01T00:00:00Z' } }
+  expect(isServerEqual([claim], [dated], 'volumeClaimTemplates')).toBe(false)
 })
 
 test('a field removed from an owned value counts', () => {

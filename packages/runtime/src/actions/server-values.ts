@@ -43,6 +43,9 @@ function isFilledIn(key: string, value: unknown, siblings: Readonly<Record<strin
       return value === 'v1' && ('fieldPath' in siblings || siblings['kind'] === 'PersistentVolumeClaim')
     case 'kind':
       return value === 'PersistentVolumeClaim'
+    // Older servers, such as 1.30, write the missing creation time of a claim template.
+    case 'creationTimestamp':
+      return value === null
     case 'volumeMode':
       return value === 'Filesystem'
     case 'status':
