@@ -34,7 +34,7 @@ export interface ClusterAccess {
 }
 
 /**
- * Opens a running cluster by the kubeconfig that `npm run cluster -- up` printed or that tests `inject('kubeconfig')`.
+ * Opens a running cluster by the kubeconfig that `npm run cluster -- up` printed or that `workerKubeconfig` returns.
  * With any other cluster's kubeconfig everything except `userKubeconfig` works.
  */
 export async function openCluster(kubeconfig: string, progress: Progress = stderrProgress): Promise<ClusterAccess> {
